@@ -22,7 +22,8 @@ demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, tw
 
 lint: setup ## ruff, mypy and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
-	@$(PYTHON) -m mypy --no-error-summary host configs power engines kernels rootfs experiments analysis research tests
+	@$(PYTHON) -m mypy --no-error-summary -p eascope -p research -p tests
+	@.venv/bin/lint-imports --no-logo >/dev/null || .venv/bin/lint-imports --no-logo
 	@git ls-files -z '*.sh' .ci/run | xargs -0 -r shellcheck
 
 test: lint ## the whole test suite, on all cores
@@ -35,10 +36,10 @@ bench: setup ## measurements of speed, each as a ratio to a named baseline
 	@$(PYTHON) -m tests.bench
 
 kernels: setup ## build every kernel that a variant names
-	@$(PYTHON) -m kernels.build
+	@$(PYTHON) -m eascope.kernels.build
 
 rootfs: setup ## build the guest images (IMAGE_PROVIDER=buildroot: with Buildroot, of which BUILDROOT is a checkout)
-	@$(PYTHON) -m experiments.guest_image $(IMAGES) $(addprefix --provider=,$(IMAGE_PROVIDER))
+	@$(PYTHON) -m eascope.experiments.guest_image $(IMAGES) $(addprefix --provider=,$(IMAGE_PROVIDER))
 
 research: setup ## execute a study's missing runs and write its record: STUDY="uclamp --seeds 3" (resumable)
 	@nice $(PYTHON) -m research.run $(STUDY)
@@ -47,10 +48,10 @@ pages: setup ## draw docs/results from the records, without any run
 	@$(PYTHON) -m research.draw
 
 noise: setup ## measure the noise floors of the record's scenarios anew (resumable)
-	@nice $(PYTHON) -m experiments.renew noise $(SCENARIOS)
+	@nice $(PYTHON) -m eascope.experiments.renew noise $(SCENARIOS)
 
 engine-agreement: setup ## the fast engine compared with gem5, for captions and its page (gem5; resumable)
-	@nice $(PYTHON) -m experiments.renew agreement
+	@nice $(PYTHON) -m eascope.experiments.renew agreement
 
 POWER_CORES = $(basename $(notdir $(wildcard configs/cores/*.toml)))
 POWER_RUN = nice cargo run -q --release --locked --
@@ -64,7 +65,7 @@ power-models: ## derive McPAT's figures of every core again (cargo, g++; 20 min 
 	@cd power-models && $(POWER_RUN) voltages ../configs/cores anchors.toml derived $(POWER_CORES)
 
 power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)
-	@$(PYTHON) -m power.calibrate
+	@$(PYTHON) -m eascope.power.calibrate
 
 figures: setup ## the README's drawing, from the demo
 	@mkdir -p docs/figures

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from analysis.compare import Comparison
-from analysis.difference import Difference
-from analysis.null import RecordedNull
-from analysis.ranges import PERCENT_CHANGE, cut
-from analysis.records.result import Result
-from analysis.records.verdict import ENOUGH_FOR_VERDICT
+from eascope.analysis.compare import Comparison
+from eascope.analysis.difference import Difference
+from eascope.analysis.null import RecordedNull
+from eascope.analysis.ranges import PERCENT_CHANGE, cut
+from eascope.analysis.records.result import Result
+from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
 
 
 def answers(comparison: Comparison) -> list[str]:

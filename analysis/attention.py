@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.compare import OTHER_WORK_PERCENT, Comparison
-from analysis.records.cell import CellRecord, ProgramRecord
-from analysis.records.result import Result
+from eascope.analysis.compare import OTHER_WORK_PERCENT, Comparison
+from eascope.analysis.records.cell import CellRecord, ProgramRecord
+from eascope.analysis.records.result import Result
 
 
 def attention(comparison: Comparison) -> list[str]:

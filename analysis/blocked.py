@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.records.cell import TaskRecord
-from analysis.source import RunData
-from host.errors import EascopeError
+from eascope.analysis.records.cell import TaskRecord
+from eascope.analysis.source import RunData
+from eascope.host.errors import EascopeError
 
 #: Bits of ``prev_state`` of a thread that has ended.
 _DEAD = 0x30

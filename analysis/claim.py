@@ -18,8 +18,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from analysis.rows import UNITS
-from analysis.statement import Lookup, Operation, Part, Term, constant, number
+from eascope.analysis.rows import UNITS
+from eascope.analysis.statement import Lookup, Operation, Part, Term, constant, number
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 PERCENT = "%"

@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from analysis.conditions import against_source, control_text
-from analysis.derive import Derived
-from analysis.difference import Difference, difference
-from analysis.known.findings import Conditions, conditions_of, findings
-from analysis.known.noise import recorded
-from analysis.null import Null, RecordedNull
-from analysis.pairing import paired
-from analysis.records.cell import CellRecord, Expectation
-from analysis.records.mean import mean_result
-from analysis.records.result import PowerModelRecord, Result
-from analysis.records.verdict import Verdict
-from analysis.rows import PER_WORK, WORK, MeasureRow, rows
-from analysis.stars import discoveries
-from analysis.verdicts import judge
-from configs.platform import Platform
-from host.errors import EascopeError
+from eascope.analysis.conditions import against_source, control_text
+from eascope.analysis.derive import Derived
+from eascope.analysis.difference import Difference, difference
+from eascope.analysis.known.findings import Conditions, conditions_of, findings
+from eascope.analysis.known.noise import recorded
+from eascope.analysis.null import Null, RecordedNull
+from eascope.analysis.pairing import paired
+from eascope.analysis.records.cell import CellRecord, Expectation
+from eascope.analysis.records.mean import mean_result
+from eascope.analysis.records.result import PowerModelRecord, Result
+from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.rows import PER_WORK, WORK, MeasureRow, rows
+from eascope.analysis.stars import discoveries
+from eascope.analysis.verdicts import judge
+from eascope.configs.platform import Platform
+from eascope.host.errors import EascopeError
 
 #: Variants whose work differs by more than these percent did not do the same.
 OTHER_WORK_PERCENT = 2.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.compare import Comparison, Line
-from analysis.ranges import possible_interval
-from analysis.records.verdict import Effect, Verdict
+from eascope.analysis.compare import Comparison, Line
+from eascope.analysis.ranges import possible_interval
+from eascope.analysis.records.verdict import Effect, Verdict
 
 
 def summary(comparison: Comparison, variant: str) -> dict[str, Any]:

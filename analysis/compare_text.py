@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from analysis.compare import Comparison, Line
-from analysis.engine import engine_words, kernel_words
-from analysis.ranges import possible_interval
-from analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
-from analysis.statistics import ENOUGH, PAIRED_ABOVE
-from analysis.verdict_text import details
-from host.table import Section, Table
-from power.given import USUAL
+from eascope.analysis.compare import Comparison, Line
+from eascope.analysis.engine import engine_words, kernel_words
+from eascope.analysis.ranges import possible_interval
+from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
+from eascope.analysis.statistics import ENOUGH, PAIRED_ABOVE
+from eascope.analysis.verdict_text import details
+from eascope.host.table import Section, Table
+from eascope.power.given import USUAL
 
 _INDENT = "  "
 #: Where what belongs to an expectation stands, and how wide its sentences are.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.records.cell import CellRecord, SourceConditionsRecord
+from eascope.analysis.records.cell import CellRecord, SourceConditionsRecord
 
 SOURCE, DEFAULTS = "the source's", "defaults"
 

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.derive import Derived
-from analysis.energies import COMPUTE_EVENT, ComputedDecision, computed_decisions
-from analysis.records.cell import CellRecord
-from analysis.tables.tasks import OTHER, thread_names, with_task
-from analysis.trace import DECISION_EVENT, TraceError, read_trace
-from analysis.window import read_window
-from engines.records import MARKS, TRACE
-from host.table import Column, Table
+from eascope.analysis.derive import Derived
+from eascope.analysis.energies import COMPUTE_EVENT, ComputedDecision, computed_decisions
+from eascope.analysis.records.cell import CellRecord
+from eascope.analysis.tables.tasks import OTHER, thread_names, with_task
+from eascope.analysis.trace import DECISION_EVENT, TraceError, read_trace
+from eascope.analysis.window import read_window
+from eascope.engines.records import MARKS, TRACE
+from eascope.host.table import Column, Table
 
 #: Why EAS is asked, by the event's number.
 PATHS = ("wake", "push", "tick")

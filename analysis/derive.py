@@ -13,25 +13,25 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis import expect
-from analysis.blocked import check_gets_on
-from analysis.derived_folder import derived_folder
-from analysis.measures import MEASURES
-from analysis.records.cell import CELL, CellRecord
-from analysis.records.result import RESULT, PowerModelRecord, Result
-from analysis.source import RunData
-from analysis.trace import read_trace
-from analysis.window import read_window
-from analysis.work import with_work
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.records import MARKS, TRACE
-from host.cache import digest_of
-from host.errors import EascopeError
-from host.imports import REPO, closure, code_digest
-from power.billed import PowerModel
-from power.choice import power_model
-from power.memory import load_controller
+from eascope.analysis import expect
+from eascope.analysis.blocked import check_gets_on
+from eascope.analysis.derived_folder import derived_folder
+from eascope.analysis.measures import MEASURES
+from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.analysis.records.result import RESULT, PowerModelRecord, Result
+from eascope.analysis.source import RunData
+from eascope.analysis.trace import read_trace
+from eascope.analysis.window import read_window
+from eascope.analysis.work import with_work
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.records import MARKS, TRACE
+from eascope.host.cache import digest_of
+from eascope.host.errors import EascopeError
+from eascope.host.imports import REPO, closure, code_digest
+from eascope.power.billed import PowerModel
+from eascope.power.choice import power_model
+from eascope.power.memory import load_controller
 
 TABLES = (
     *("intervals", "energy", "slices", "latency"),

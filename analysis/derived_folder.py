@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from host.cache import cache_root, digest_of
-from host.errors import EascopeError
-from host.proc import say
-from host.record import json_bytes
-from host.scratch import scratch
-from host.sealed import damage, seal
-from host.writing import can_write, writing_into
+from eascope.host.cache import cache_root, digest_of
+from eascope.host.errors import EascopeError
+from eascope.host.proc import say
+from eascope.host.record import json_bytes
+from eascope.host.scratch import scratch
+from eascope.host.sealed import damage, seal
+from eascope.host.writing import can_write, writing_into
 
 #: The folder of a run, and of the cache, that holds derived tables by key.
 DERIVED = "derived"

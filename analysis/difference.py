@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.statistics import Estimate, estimate
+from eascope.analysis.statistics import Estimate, estimate
 
 #: A mean without one seed that is no larger, relative to the mean, is zero but for rounding.
 _ROUNDING = 1e-9

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from analysis.trace import Trace, TraceError
+from eascope.analysis.trace import Trace, TraceError
 
 #: What EAS computes, on any kernel of ours.
 COMPUTE_EVENT = "sched_compute_energy"

@@ -14,11 +14,11 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from analysis.tables.idle import ChipTimes
-from configs.billing import CHIP
-from configs.platform import Platform
-from engines.records import NO_CLUSTER, SHARED_PART
-from power.billed import PowerModel, interval_of
+from eascope.analysis.tables.idle import ChipTimes
+from eascope.configs.billing import CHIP
+from eascope.configs.platform import Platform
+from eascope.engines.records import NO_CLUSTER, SHARED_PART
+from eascope.power.billed import PowerModel, interval_of
 
 FJ_PER_J = 10**15
 #: Joules are multiples of 1/QUANTA: sums up to 8192 J are exact in a float.

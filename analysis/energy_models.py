@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.compare import Comparison
-from analysis.compare_json import differences_json, variant_json
-from analysis.statement import Absent, value_at
-from analysis.verdict_text import short
-from host.errors import EascopeError
-from host.table import Section, Table
+from eascope.analysis.compare import Comparison
+from eascope.analysis.compare_json import differences_json, variant_json
+from eascope.analysis.statement import Absent, value_at
+from eascope.analysis.verdict_text import short
+from eascope.host.errors import EascopeError
+from eascope.host.table import Section, Table
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from analysis.derive import Derived
-from analysis.derived_folder import KEY
-from analysis.known.error import error_of
-from analysis.known.findings import conditions_of
-from analysis.records.cell import CellRecord, KernelRecord
-from host.record import child, load_json
+from eascope.analysis.derive import Derived
+from eascope.analysis.derived_folder import KEY
+from eascope.analysis.known.error import error_of
+from eascope.analysis.known.findings import conditions_of
+from eascope.analysis.records.cell import CellRecord, KernelRecord
+from eascope.host.record import child, load_json
 
 
 def cpu_models(cell: CellRecord) -> dict[str, str]:

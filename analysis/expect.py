@@ -6,9 +6,9 @@ For several runs, `analysis.verdicts` decides whether they show a statement.
 
 from __future__ import annotations
 
-from analysis.records.cell import CellRecord
-from analysis.records.result import Judged, Result
-from analysis.statement import Absent, parse, value_at
+from eascope.analysis.records.cell import CellRecord
+from eascope.analysis.records.result import Judged, Result
+from eascope.analysis.statement import Absent, parse, value_at
 
 
 def of_run(cell: CellRecord, result: Result) -> tuple[Judged, ...]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.answer import answers
-from analysis.attention import attention
-from analysis.compare import Comparison, Line
-from analysis.compare_text import floor_words, head, number, signed, text
-from analysis.records.glance import Glance, GlanceDifference, GlanceMeasure, GlanceRow
-from analysis.records.verdict import Verdict
-from analysis.statistics import ENOUGH
-from analysis.verdict_text import short
-from host.table import Table
+from eascope.analysis.answer import answers
+from eascope.analysis.attention import attention
+from eascope.analysis.compare import Comparison, Line
+from eascope.analysis.compare_text import floor_words, head, number, signed, text
+from eascope.analysis.records.glance import Glance, GlanceDifference, GlanceMeasure, GlanceRow
+from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.statistics import ENOUGH
+from eascope.analysis.verdict_text import short
+from eascope.host.table import Table
 
 #: Lines, however many variants there are, with the two below that say where figures and report are.
 LINES = 25

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.derive import Derived
-from analysis.difference import Difference, difference
-from analysis.known.noise import NoiseFloor
-from analysis.rows import MeasureRow
+from eascope.analysis.derive import Derived
+from eascope.analysis.difference import Difference, difference
+from eascope.analysis.known.noise import NoiseFloor
+from eascope.analysis.rows import MeasureRow
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from analysis.derive import Derived
-from host.errors import EascopeError
+from eascope.analysis.derive import Derived
+from eascope.host.errors import EascopeError
 
 
 def by_variant(runs: Iterable[tuple[str, Derived]]) -> dict[str, list[Derived]]:

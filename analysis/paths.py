@@ -12,8 +12,8 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from analysis.records.result import Result
-from host.errors import nearest
+from eascope.analysis.records.result import Result
+from eascope.host.errors import nearest
 
 #: Measures whose keys are tasks, programs among them: those have threads like any task.
 BY_TASK = (

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
-from analysis.claim import PERCENT, claim_of
-from analysis.difference import Difference
-from analysis.records.verdict import Verdict
-from analysis.rows import RANGES, MeasureRow, Range
-from analysis.statement import MeasurePath, Operation, Part, Term, parse
+from eascope.analysis.claim import PERCENT, claim_of
+from eascope.analysis.difference import Difference
+from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.rows import RANGES, MeasureRow, Range
+from eascope.analysis.statement import MeasurePath, Operation, Part, Term, parse
 
 #: Of a difference in percent of the first variant: no measure is below zero.
 PERCENT_CHANGE: Range = (-100.0, math.inf)

@@ -11,19 +11,19 @@ from typing import Any
 
 import polars as pl
 
-from analysis import decisions
-from analysis.attention import attention
-from analysis.compare import Comparison
-from analysis.compare_text import SPREAD, interval_words, table
-from analysis.energy_models import EnergyModels
-from analysis.engine import engine_words, error_words
-from analysis.records.cell import TaskRecord
-from analysis.robust import Robust
-from analysis.robust_text import all_answers, expectation_lines, robust_table
-from analysis.tables.tasks import OTHER
-from analysis.verdict_text import counts, details
-from host.cache import write_atomic
-from host.table import Column, Row, Table, TableCell
+from eascope.analysis import decisions
+from eascope.analysis.attention import attention
+from eascope.analysis.compare import Comparison
+from eascope.analysis.compare_text import SPREAD, interval_words, table
+from eascope.analysis.energy_models import EnergyModels
+from eascope.analysis.engine import engine_words, error_words
+from eascope.analysis.records.cell import TaskRecord
+from eascope.analysis.robust import Robust
+from eascope.analysis.robust_text import all_answers, expectation_lines, robust_table
+from eascope.analysis.tables.tasks import OTHER
+from eascope.analysis.verdict_text import counts, details
+from eascope.host.cache import write_atomic
+from eascope.host.table import Column, Row, Table, TableCell
 
 _STYLE = """
 :root { --ink: #1a1a1a; --muted: #5f5f5f; --line: #dcdcdc; --tint: #f5f6f7; }

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from analysis.compare import Comparison, Line
-from analysis.difference import Difference
-from analysis.records.verdict import Verdict
-from analysis.rows import PER_WORK
+from eascope.analysis.compare import Comparison, Line
+from eascope.analysis.difference import Difference
+from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.rows import PER_WORK
 
 #: What an interval says of a difference.
 LESS, MORE, SAME, NO_TEST = "less", "more", "cannot be told apart", "no test"

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.answer import answers, percent_interval
-from analysis.compare import Comparison
-from analysis.compare_json import difference_json, verdict_json
-from analysis.difference import Difference
-from analysis.records.verdict import ENOUGH_FOR_VERDICT
-from analysis.robust import AS_ASKED, DEPENDS, LESS, MORE, NO_TEST, AtValue, Robust
-from host.table import Column, Table
+from eascope.analysis.answer import answers, percent_interval
+from eascope.analysis.compare import Comparison
+from eascope.analysis.compare_json import difference_json, verdict_json
+from eascope.analysis.difference import Difference
+from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
+from eascope.analysis.robust import AS_ASKED, DEPENDS, LESS, MORE, NO_TEST, AtValue, Robust
+from eascope.host.table import Column, Table
 
 
 def all_answers(comparison: Comparison, robust: Robust | None) -> list[str]:

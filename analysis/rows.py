@@ -7,14 +7,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.records.result import Result
-from analysis.statement import Absent, value_at
-from analysis.tables.tasks import OTHER
-from configs.billing import CHIP
-from configs.platform import Platform
-from host.record import child
-from power.billed import TRANSITIONS, component_of
-from power.events import STACK
+from eascope.analysis.records.result import Result
+from eascope.analysis.statement import Absent, value_at
+from eascope.analysis.tables.tasks import OTHER
+from eascope.configs.billing import CHIP
+from eascope.configs.platform import Platform
+from eascope.host.record import child
+from eascope.power.billed import TRANSITIONS, component_of
+from eascope.power.events import STACK
 
 #: Parts of the energy stack that want more words than their name.
 STACK_WORDS = {

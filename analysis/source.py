@@ -9,22 +9,22 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.energy import energy
-from analysis.programs import Output, outputs
-from analysis.records.cell import CellRecord
-from analysis.records.result import Deadlines
-from analysis.tables import counters, events, latency, markers, slices
-from analysis.tables.elided import with_elided
-from analysis.tables.idle import ChipTimes, chip_times, with_entries
-from analysis.tables.split import Stretch, split, stretches
-from analysis.tables.task_energy import task_energy
-from analysis.tables.tasks import thread_names
-from analysis.trace import Trace
-from analysis.window import Window
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.records import COUNTERS
-from power.billed import PowerModel
+from eascope.analysis.energy import energy
+from eascope.analysis.programs import Output, outputs
+from eascope.analysis.records.cell import CellRecord
+from eascope.analysis.records.result import Deadlines
+from eascope.analysis.tables import counters, events, latency, markers, slices
+from eascope.analysis.tables.elided import with_elided
+from eascope.analysis.tables.idle import ChipTimes, chip_times, with_entries
+from eascope.analysis.tables.split import Stretch, split, stretches
+from eascope.analysis.tables.task_energy import task_energy
+from eascope.analysis.tables.tasks import thread_names
+from eascope.analysis.trace import Trace
+from eascope.analysis.window import Window
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.records import COUNTERS
+from eascope.power.billed import PowerModel
 
 
 @dataclass(frozen=True)

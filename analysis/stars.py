@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
-from analysis.records.verdict import LEVEL
+from eascope.analysis.records.verdict import LEVEL
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -22,8 +22,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from host.errors import RequestError, shown
-from host.record import child
+from eascope.host.errors import RequestError, shown
+from eascope.host.record import child
 
 #: (path, variant or "") to a number; raises :class:`Absent` when there is none.
 Lookup = Callable[[tuple[str, ...], str], float]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.records.verdict import LEVEL
+from eascope.analysis.records.verdict import LEVEL
 
 Key = TypeVar("Key", bound=Hashable)
 #: Seeds from which on a confidence interval is given.

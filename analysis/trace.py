@@ -15,8 +15,8 @@ from pathlib import Path
 
 import polars as pl
 
-from host.errors import EascopeError
-from host.lisa import host_trace_cmd
+from eascope.host.errors import EascopeError
+from eascope.host.lisa import host_trace_cmd
 
 #: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
 DECISION_EVENT = "sched_feec_decision"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.claim import PERCENT
-from analysis.ranges import cut, ranges_of
-from analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
-from analysis.rows import Range
+from eascope.analysis.claim import PERCENT
+from eascope.analysis.ranges import cut, ranges_of
+from eascope.analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
+from eascope.analysis.rows import Range
 
 
 def details(verdict: Verdict) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analysis.claim import Claim, claim_of
-from analysis.records.cell import Expectation
-from analysis.records.verdict import (
+from eascope.analysis.claim import Claim, claim_of
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.verdict import (
     ENOUGH_FOR_VERDICT,
     LEVEL,
     REFUTED,
@@ -24,8 +24,17 @@ from analysis.records.verdict import (
     Verdict,
     few_seeds,
 )
-from analysis.statement import Absent, Lookup, MeasurePath, Part, Statement, Term, parse, value_at
-from analysis.statistics import ENOUGH, MOST_SEEDS, Estimate, estimate, seeds_needed
+from eascope.analysis.statement import (
+    Absent,
+    Lookup,
+    MeasurePath,
+    Part,
+    Statement,
+    Term,
+    parse,
+    value_at,
+)
+from eascope.analysis.statistics import ENOUGH, MOST_SEEDS, Estimate, estimate, seeds_needed
 
 #: A `Result` by variant and seed.
 Results = Mapping[str, Mapping[int, object]]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.records import START, STOP, Mark, read_marks
-from host.errors import EascopeError
+from eascope.engines.records import START, STOP, Mark, read_marks
+from eascope.host.errors import EascopeError
 
 
 @dataclass(frozen=True)

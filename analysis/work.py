@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.programs import OPERATIONS
-from analysis.records.cell import CellRecord, ProgramRecord
-from analysis.records.result import Result
-from analysis.records.work import BUSY_LOOP, PROGRAMS, TURNS, WAKE_UPS
+from eascope.analysis.programs import OPERATIONS
+from eascope.analysis.records.cell import CellRecord, ProgramRecord
+from eascope.analysis.records.result import Result
+from eascope.analysis.records.work import BUSY_LOOP, PROGRAMS, TURNS, WAKE_UPS
 
 
 def with_work(cell: CellRecord, result: Result) -> Result:

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from configs.platform import Cluster, Platform
-from configs.source import source_text
-from configs.system_activity import load_system
-from host.cache import canonical_json, digest_of, sha256_bytes
-from host.errors import RequestError, unknown
-from host.strict import StrictTable, read_json, shown_path
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.source import source_text
+from eascope.configs.system_activity import load_system
+from eascope.host.cache import canonical_json, digest_of, sha256_bytes
+from eascope.host.errors import RequestError, unknown
+from eascope.host.strict import StrictTable, read_json, shown_path
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from configs.billing import BILLED, DERIVED, MEASURED, PROFILE, PUBLISHED
-from configs.source import source_text
-from host.errors import names_allowed
-from host.strict import StrictTable
+from eascope.configs.billing import BILLED, DERIVED, MEASURED, PROFILE, PUBLISHED
+from eascope.configs.source import source_text
+from eascope.host.errors import names_allowed
+from eascope.host.strict import StrictTable
 
 #: What a value sets a key to.
 Setting: TypeAlias = str | bool | int

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from configs.source import Sources
-from host.strict import StrictTable
+from eascope.configs.source import Sources
+from eascope.host.strict import StrictTable
 
 PUBLISHED, PROFILE, MEASURED, DERIVED = "published", "profile", "measured", "derived"
 

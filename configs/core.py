@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.source import source_text
-from host.errors import bad_input
-from host.strict import StrictTable, read_toml
+from eascope.configs.source import source_text
+from eascope.host.errors import bad_input
+from eascope.host.strict import StrictTable, read_toml
 
 CORES = Path(__file__).resolve().parent / "cores"
 

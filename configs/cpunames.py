@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from host.errors import RequestError, nearest, shown
+from eascope.host.errors import RequestError, nearest, shown
 
 #: Names that no cluster may have: every CPU, and the CPUs of the cluster with the most capacity.
 ANY, LARGEST = "any", "largest"

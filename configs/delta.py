@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from configs.source import Sources
-from host.errors import RequestError, bad_input, shown, unknown
-from host.strict import NAME_RULE, StrictTable, is_name, no_such_name, read_toml, shown_path
+from eascope.configs.source import Sources
+from eascope.host.errors import RequestError, bad_input, shown, unknown
+from eascope.host.strict import NAME_RULE, StrictTable, is_name, no_such_name, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
 NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}

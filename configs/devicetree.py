@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import hashlib
 
-from configs.board import Board
-from configs.core import Cache
-from configs.platform import Cluster, Opp, Platform
-from host.errors import unknown
-from host.proc import need, run
+from eascope.configs.board import Board
+from eascope.configs.core import Cache
+from eascope.configs.platform import Cluster, Opp, Platform
+from eascope.host.errors import unknown
+from eascope.host.proc import need, run
 
 #: Flavours: what a variant may ask of the device tree.
 FLAVOURS = {

@@ -13,12 +13,18 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from configs.activity import ACTIVITY, Activity, ClusterActivity, KernelActivity, load_activity
-from configs.core import CORES
-from configs.platform import Cluster, Platform
-from configs.platform_file import PLATFORMS, load_platform
-from host.cache import digest_of
-from host.errors import RequestError
+from eascope.configs.activity import (
+    ACTIVITY,
+    Activity,
+    ClusterActivity,
+    KernelActivity,
+    load_activity,
+)
+from eascope.configs.core import CORES
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform_file import PLATFORMS, load_platform
+from eascope.host.cache import digest_of
+from eascope.host.errors import RequestError
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from configs.billing import interpolated
-from configs.platform import Cluster
+from eascope.configs.billing import interpolated
+from eascope.configs.platform import Cluster
 
 #: How OPPs lie between the slowest and the fastest: equal steps of what.
 SPACINGS = {

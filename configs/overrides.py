@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from configs import opp_spacing
-from configs.activity import BUSY_LOOP, load_activity
-from configs.opp_spacing import OppRow, frequencies, is_computed, rows
-from configs.platform import Cluster, Platform
-from configs.platform_file import MAX_CPUS, list_platforms, load_platform
-from host.errors import RequestError, names_allowed, nearest, shortened, shown
-from host.strict import is_name
-from host.toml_text import toml_text
+from eascope.configs import opp_spacing
+from eascope.configs.activity import BUSY_LOOP, load_activity
+from eascope.configs.opp_spacing import OppRow, frequencies, is_computed, rows
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
+from eascope.host.errors import RequestError, names_allowed, nearest, shortened, shown
+from eascope.host.strict import is_name
+from eascope.host.toml_text import toml_text
 
 #: Keys at the top of a platform file that an override may begin with, besides a cluster's name.
 TOP = ("temperature_c", "memory_mib", "llc", "dvfs", "l3", "idle", "shared")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from configs.source import Sources
-from host.strict import StrictTable
+from eascope.configs.source import Sources
+from eascope.host.strict import StrictTable
 
 
 class HasOpps(Protocol):

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.core import Core, Parameter, read_figures
-from host.cache import canonical_json, sha256_bytes
-from host.errors import bad_input, missing_key
-from host.strict import StrictTable, read_toml
+from eascope.configs.core import Core, Parameter, read_figures
+from eascope.host.cache import canonical_json, sha256_bytes
+from eascope.host.errors import bad_input, missing_key
+from eascope.host.strict import StrictTable, read_toml
 
 PIPELINES = Path(__file__).resolve().parent / "cores" / "pipelines"
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from configs import cpunames
-from configs.axes import AxisValue
-from configs.billing import (
+from eascope.configs import cpunames
+from eascope.configs.axes import AxisValue
+from eascope.configs.billing import (
     BY_THE_KERNELS,
     CHIP,
     HALF_OF_BUSY,
@@ -23,10 +23,10 @@ from configs.billing import (
     ChipShared,
     Idle,
 )
-from configs.core import Cache, Core
-from configs.package_budget import PackageBudget
-from configs.source import is_borrowed
-from host.errors import unknown
+from eascope.configs.core import Cache, Core
+from eascope.configs.package_budget import PackageBudget
+from eascope.configs.source import is_borrowed
+from eascope.host.errors import unknown
 
 #: Who shares the last-level cache: the CPUs of a cluster, or all of the chip. The kernel makes its
 #: scheduling domain MC of these CPUs.

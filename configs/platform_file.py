@@ -10,13 +10,20 @@ import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
-from configs.axes import read_axes
-from configs.billing import CHIP, Billing, read_billing, read_busy, read_chip_shared, read_idle
-from configs.core import Core, list_cores, load_core, read_cache
-from configs.cpunames import ANY, LARGEST
-from configs.delta import Described, describe, is_shipped, platform_path
-from configs.package_budget import read_package_budget
-from configs.platform import (
+from eascope.configs.axes import read_axes
+from eascope.configs.billing import (
+    CHIP,
+    Billing,
+    read_billing,
+    read_busy,
+    read_chip_shared,
+    read_idle,
+)
+from eascope.configs.core import Core, list_cores, load_core, read_cache
+from eascope.configs.cpunames import ANY, LARGEST
+from eascope.configs.delta import Described, describe, is_shipped, platform_path
+from eascope.configs.package_budget import read_package_budget
+from eascope.configs.platform import (
     L3,
     LLC_ALL,
     LLC_CLUSTER,
@@ -27,10 +34,10 @@ from configs.platform import (
     Opp,
     Platform,
 )
-from configs.source import Sources
-from host.cache import canonical_json, sha256_bytes
-from host.errors import RequestError, bad_input, nearest
-from host.strict import StrictTable, read_toml
+from eascope.configs.source import Sources
+from eascope.host.cache import canonical_json, sha256_bytes
+from eascope.host.errors import RequestError, bad_input, nearest
+from eascope.host.strict import StrictTable, read_toml
 
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 

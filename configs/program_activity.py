@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.activity import ACTIVITY
-from configs.platform import Cluster, Platform
-from host.cache import canonical_json, sha256_bytes
-from host.strict import StrictTable, read_json
+from eascope.configs.activity import ACTIVITY
+from eascope.configs.platform import Cluster, Platform
+from eascope.host.cache import canonical_json, sha256_bytes
+from eascope.host.strict import StrictTable, read_json
 
 #: Of these files.
 SCHEMA = 1

@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from configs.activity import Activity
-from configs.platform import Platform
-from host.record import Record
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.host.record import Record
 
 #: Of the document: any other is refused.
 SCHEMA = 1

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from host.errors import bad_input, missing_key, nearest, shortened
-from host.strict import StrictTable
+from eascope.host.errors import bad_input, missing_key, nearest, shortened
+from eascope.host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
 KINDS = {

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.platform import Platform
-from host.cache import canonical_json, sha256_bytes
-from host.strict import StrictTable, read_json
+from eascope.configs.platform import Platform
+from eascope.host.cache import canonical_json, sha256_bytes
+from eascope.host.strict import StrictTable, read_json
 
 #: Of these files.
 SCHEMA = 1

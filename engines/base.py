@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from configs.activity import Activity
-from configs.board import Board
-from configs.platform import Platform
-from configs.program_activity import ClusterProgram
-from engines.records import Traits
-from host.errors import EascopeError, RequestError, bad_input
-from host.record import Record
-from host.strict import shown_path
-from rootfs.elide import ElidingCopy
+from eascope.configs.activity import Activity
+from eascope.configs.board import Board
+from eascope.configs.platform import Platform
+from eascope.configs.program_activity import ClusterProgram
+from eascope.engines.records import Traits
+from eascope.host.errors import EascopeError, RequestError, bad_input
+from eascope.host.record import Record
+from eascope.host.strict import shown_path
+from eascope.rootfs.elide import ElidingCopy
 
 #: Host seconds without any simulated progress after which a run fails: far more than a busy host
 #: or a slow disk costs, so that no result depends on the host.

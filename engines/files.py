@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from engines.records import COUNTER_COLUMNS
-from host.errors import EascopeError
+from eascope.engines.records import COUNTER_COLUMNS
+from eascope.host.errors import EascopeError
 
 
 def write_counters(table: pl.DataFrame, path: Path) -> None:

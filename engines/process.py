@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.base import EngineFailed
+from eascope.engines.base import EngineFailed
 
 #: Lines of console and log that a failure shows.
 TAIL_LINES = 15

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from host.record import Record, RecordError, load_json
-from rootfs.headers import MESSAGES, numbers, texts
+from eascope.host.record import Record, RecordError, load_json
+from eascope.rootfs.headers import MESSAGES, numbers, texts
 
 #: Files of a run's folder. The engine writes marks, counters and the console; the guest's agent
 #: sends `STATE` and `TRACE`.

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from engines.base import Engine, EngineKind
-from engines.gem5.engine import GEM5
-from engines.qemu.engine import QEMU
-from host.errors import RequestError, unknown
+from eascope.engines.base import Engine, EngineKind
+from eascope.engines.gem5.engine import GEM5
+from eascope.engines.qemu.engine import QEMU
+from eascope.host.errors import RequestError, unknown
 
 #: Every engine by name.
 ENGINES: dict[str, EngineKind] = {kind.name: kind for kind in (QEMU, GEM5)}

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from configs.axes import AXES, AxisValue
-from configs.platform import Platform
-from experiments.finished import BilledBy
-from experiments.request import Names, resolve
-from host.errors import RequestError, unknown
+from eascope.configs.axes import AXES, AxisValue
+from eascope.configs.platform import Platform
+from eascope.experiments.finished import BilledBy
+from eascope.experiments.request import Names, resolve
+from eascope.host.errors import RequestError, unknown
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from host.cache import cache_root
-from host.claims import locked_everywhere
-from host.dry import NotBuilt, nothing_built, work_folder
-from host.proc import say
+from eascope.host.cache import cache_root
+from eascope.host.claims import locked_everywhere
+from eascope.host.dry import NotBuilt, nothing_built, work_folder
+from eascope.host.proc import say
 
 T = TypeVar("T")
 #: The lock of whoever builds, in the cache.

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from configs.activity import (
+from eascope.configs.activity import (
     CAPACITY_TOLERANCE,
     HARDWARE,
     with_speeds,
 )
-from configs.platform import Platform
-from experiments.request import Names
-from kernels.state import asymmetric
+from eascope.configs.platform import Platform
+from eascope.experiments.request import Names
+from eascope.kernels.state import asymmetric
 
 
 def wrong_capacities(names: Names) -> str:

@@ -9,34 +9,34 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from analysis.records.cell import (
+from eascope.analysis.records.cell import (
     CellRecord,
 )
-from configs.board import Board
-from configs.devicetree import device_tree, device_tree_source
-from engines.base import Engine, Identity, Machine
-from engines.records import FAILED, Failure
-from experiments.built_once import built_once
-from experiments.cell_record import cell_record
-from experiments.failures import trace_full
-from experiments.guest_image import guest_image
-from experiments.inputs import inputs_of, texts_of
-from experiments.prepared import with_prepared
-from experiments.program_speeds import speeds_of
-from experiments.request import GivenPlatform, Names
-from experiments.rtapp import compile_scenario
-from experiments.scenario import Scenario
-from experiments.script import script
-from experiments.trace_events import larger_kib, recorded_events, trace_kib
-from host.cache import artefact, digest_of, runs_root, sha256_bytes, sha256_file
-from host.dry import NotBuilt
-from host.errors import EascopeError, RequestError
-from kernels.build import KernelArtefact, kernel
-from kernels.state import boot_proof, state_expectations
-from kernels.symbols import trace_symbols
-from kernels.variants import Kernel, boot_args
-from rootfs.image import ImageArtefact
-from rootfs.images import PROVIDER_VARIABLE, PROVIDERS, provider_asked
+from eascope.configs.board import Board
+from eascope.configs.devicetree import device_tree, device_tree_source
+from eascope.engines.base import Engine, Identity, Machine
+from eascope.engines.records import FAILED, Failure
+from eascope.experiments.built_once import built_once
+from eascope.experiments.cell_record import cell_record
+from eascope.experiments.failures import trace_full
+from eascope.experiments.guest_image import guest_image
+from eascope.experiments.inputs import inputs_of, texts_of
+from eascope.experiments.prepared import with_prepared
+from eascope.experiments.program_speeds import speeds_of
+from eascope.experiments.request import GivenPlatform, Names
+from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.scenario import Scenario
+from eascope.experiments.script import script
+from eascope.experiments.trace_events import larger_kib, recorded_events, trace_kib
+from eascope.host.cache import artefact, digest_of, runs_root, sha256_bytes, sha256_file
+from eascope.host.dry import NotBuilt
+from eascope.host.errors import EascopeError, RequestError
+from eascope.kernels.build import KernelArtefact, kernel
+from eascope.kernels.state import boot_proof, state_expectations
+from eascope.kernels.symbols import trace_symbols
+from eascope.kernels.variants import Kernel, boot_args
+from eascope.rootfs.image import ImageArtefact
+from eascope.rootfs.images import PROVIDER_VARIABLE, PROVIDERS, provider_asked
 
 #: Boot arguments of every cell. No address randomisation: a run is a function of its inputs.
 BOOT = "console=ttyAMA0 rdinit=/init quiet nokaslr norandmaps"

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from analysis.records.cell import (
+from eascope.analysis.records.cell import (
     CELL,
     SCHEMA,
     CellRecord,
@@ -22,13 +22,13 @@ from analysis.records.cell import (
     SourceConditionsRecord,
     WindowRecord,
 )
-from engines.base import Identity
-from experiments.program_speeds import without_figures
-from experiments.request import Names
-from experiments.rtapp import FTRACE, Workload
-from kernels.build import KernelArtefact
-from power.given import given_record
-from rootfs.image import ImageArtefact
+from eascope.engines.base import Identity
+from eascope.experiments.program_speeds import without_figures
+from eascope.experiments.request import Names
+from eascope.experiments.rtapp import FTRACE, Workload
+from eascope.kernels.build import KernelArtefact
+from eascope.power.given import given_record
+from eascope.rootfs.image import ImageArtefact
 
 
 def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record

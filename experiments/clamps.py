@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from configs.platform import Platform
-from host.strict import StrictTable
+from eascope.configs.platform import Platform
+from eascope.host.strict import StrictTable
 
 
 def read_clamps(owner: StrictTable, platform: Platform) -> tuple[int | None, int | None]:

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.cache import cache_root, runs_root
-from host.errors import EascopeError
-from host.proc import say
-from host.record import Record
-from host.scratch import scratch
-from host.writing import can_write, writing_into
+from eascope.host.cache import cache_root, runs_root
+from eascope.host.errors import EascopeError
+from eascope.host.proc import say
+from eascope.host.record import Record
+from eascope.host.scratch import scratch
+from eascope.host.writing import can_write, writing_into
 
 #: Of a folder's name: the words at most, so that it fits into 255 bytes; the digest's digits.
 WORDS_LENGTH = 180

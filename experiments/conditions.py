@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from configs.activity import SPEEDS
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS
-from experiments.controls import AS_IT_IS, BOARD, DVFS, Controls
-from experiments.scenario_names import path_of
-from host.errors import RequestError, missing_key
-from host.strict import StrictTable, read_toml
-from kernels.switches import read_switches
+from eascope.configs.activity import SPEEDS
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS
+from eascope.experiments.controls import AS_IT_IS, BOARD, DVFS, Controls
+from eascope.experiments.scenario_names import path_of
+from eascope.host.errors import RequestError, missing_key
+from eascope.host.strict import StrictTable, read_toml
+from eascope.kernels.switches import read_switches
 
 TABLE = "source_conditions"
 #: Keys of the table, all optional but the first.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from analysis.records.cell import NO_NOISE, speeds_control
-from configs.activity import (
+from eascope.analysis.records.cell import NO_NOISE, speeds_control
+from eascope.configs.activity import (
     ALL_CORES,
     HARDWARE,
     SPEEDS,
@@ -22,15 +22,15 @@ from configs.activity import (
     at_kernel_rate,
     at_measured_speeds,
 )
-from configs.inherit import activity_of
-from configs.platform import LLC_ALL, LLC_CLUSTER, Cluster, Platform
-from configs.platform_file import load_platform
-from experiments.reference import reference_turn_ns
-from host.cache import digest_of
-from host.errors import RequestError, unknown
-from kernels.guest_files import FEATURES
-from kernels.switches import Switches
-from kernels.variants import Variant
+from eascope.configs.inherit import activity_of
+from eascope.configs.platform import LLC_ALL, LLC_CLUSTER, Cluster, Platform
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.reference import reference_turn_ns
+from eascope.host.cache import digest_of
+from eascope.host.errors import RequestError, unknown
+from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.switches import Switches
+from eascope.kernels.variants import Variant
 
 NO_DELAY_DEQUEUE = (FEATURES, "NO_DELAY_DEQUEUE")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m experiments.devicetree juno-r2``: print the device tree of an engine's guest.
+"""``python -m eascope.experiments.devicetree juno-r2``: print the device tree of an engine's guest.
 
 ``--dtb FILE`` writes the blob instead.
 """
@@ -10,18 +10,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from configs.devicetree import FLAVOURS, device_tree, device_tree_source
-from configs.platform_file import load_platform
-from engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
-from host.errors import EascopeError
+from eascope.configs.devicetree import FLAVOURS, device_tree, device_tree_source
+from eascope.configs.platform_file import load_platform
+from eascope.engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
+from eascope.host.errors import EascopeError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print a device tree's source, or write its blob."""
     parser = argparse.ArgumentParser(
-        prog="python -m experiments.devicetree",
+        prog="python -m eascope.experiments.devicetree",
         description=main.__doc__,
-        epilog="example: python -m experiments.devicetree juno-r2 --dtb juno-r2.dtb",
+        epilog="example: python -m eascope.experiments.devicetree juno-r2 --dtb juno-r2.dtb",
     )
     parser.add_argument("platform", help="board model, see: eascope list platforms")
     parser.add_argument(

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.platform_file import list_platforms
-from engines.registry import ENGINES, get_engine
-from host.cache import cache_root, check_artefact, entries, runs_root
-from host.errors import EascopeError, RequestError
-from host.proc import run
-from kernels.build import built
-from kernels.naming import kernel_names
-from kernels.releases import DEFAULT, RELEASES
-from kernels.source import known_offers
-from kernels.variants import load_catalogue
-from kernels.worktree import unfit_place
+from eascope.configs.platform_file import list_platforms
+from eascope.engines.registry import ENGINES, get_engine
+from eascope.host.cache import cache_root, check_artefact, entries, runs_root
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import run
+from eascope.kernels.build import built
+from eascope.kernels.naming import kernel_names
+from eascope.kernels.releases import DEFAULT, RELEASES
+from eascope.kernels.source import known_offers
+from eascope.kernels.variants import load_catalogue
+from eascope.kernels.worktree import unfit_place
 
 PACKAGES = Path(__file__).parent.parent / "host" / "system-packages.txt"
 #: Disk that kernels, image, engine and some hundred runs take.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import signal
 
-from kernels.state import BOOT_PROOF
+from eascope.kernels.state import BOOT_PROOF
 
 #: Verbs of the guest agent's script that prove the state of the kernel.
 CHECKS = ("expect", "contains", "exists", "absent")

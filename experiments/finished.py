@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from analysis.derive import Derived, derive
-from analysis.records.cell import CellRecord
-from configs.activity import Activity
-from configs.platform import Platform
-from experiments.cell import Cell
-from experiments.inputs import simulated_with
-from experiments.request import Names
-from experiments.runs import Run
-from host.errors import RequestError
-from host.strict import shown_path
-from power.billed import PowerModel
-from power.choice import power_model, power_of
-from power.shared import STATED, with_shared
+from eascope.analysis.derive import Derived, derive
+from eascope.analysis.records.cell import CellRecord
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.experiments.cell import Cell
+from eascope.experiments.inputs import simulated_with
+from eascope.experiments.request import Names
+from eascope.experiments.runs import Run
+from eascope.host.errors import RequestError
+from eascope.host.strict import shown_path
+from eascope.power.billed import PowerModel
+from eascope.power.choice import power_model, power_of
+from eascope.power.shared import STATED, with_shared
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest images of cells: with every engine's eliding copy of rt-app.
 
-``python -m experiments.guest_image`` builds them and prints the path of each (``make rootfs``).
+``python -m eascope.experiments.guest_image`` builds them and prints each path (``make rootfs``).
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 from functools import cache
 
-from engines.registry import ENGINES
-from host.errors import RequestError
-from host.proc import Ending
-from rootfs.content import MINIMAL, PROGRAMS
-from rootfs.image import ImageArtefact
-from rootfs.images import PROVIDERS, image_named, provider_asked
+from eascope.engines.registry import ENGINES
+from eascope.host.errors import RequestError
+from eascope.host.proc import Ending
+from eascope.rootfs.content import MINIMAL, PROGRAMS
+from eascope.rootfs.image import ImageArtefact
+from eascope.rootfs.images import PROVIDERS, image_named, provider_asked
 
 #: rt-app's, of all engines: the image is the same whichever engine boots it.
 COPIES = tuple(kind.copy for kind in ENGINES.values())
@@ -34,7 +34,7 @@ def guest_image(name: str = MINIMAL, provider: str = "debian") -> ImageArtefact:
 def main(arguments: list[str] | None = None) -> int:
     """Build the named images (default: all), and print their paths."""
     parser = argparse.ArgumentParser(
-        prog="python -m experiments.guest_image", description=main.__doc__
+        prog="python -m eascope.experiments.guest_image", description=main.__doc__
     )
     parser.add_argument(
         "name",

@@ -15,24 +15,24 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from configs.activity import Activity
-from configs.core import CORES
-from configs.delta import platform_path
-from configs.pipeline import PIPELINES
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS
-from configs.program_activity import FOLDER as FIGURES
-from configs.program_activity import ProgramActivity
-from configs.resolved import machine_json, read_machine
-from configs.system_activity import system_path
-from engines.base import Machine
-from host.cache import sha256_file
-from host.errors import EascopeError
-from host.record import json_bytes
-from kernels.build import KernelArtefact
-from kernels.kconfig import fragment_text
-from kernels.queues import series_patches
-from kernels.variants import SERIES, Kernel
+from eascope.configs.activity import Activity
+from eascope.configs.core import CORES
+from eascope.configs.delta import platform_path
+from eascope.configs.pipeline import PIPELINES
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS
+from eascope.configs.program_activity import FOLDER as FIGURES
+from eascope.configs.program_activity import ProgramActivity
+from eascope.configs.resolved import machine_json, read_machine
+from eascope.configs.system_activity import system_path
+from eascope.engines.base import Machine
+from eascope.host.cache import sha256_file
+from eascope.host.errors import EascopeError
+from eascope.host.record import json_bytes
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.kconfig import fragment_text
+from eascope.kernels.queues import series_patches
+from eascope.kernels.variants import SERIES, Kernel
 
 #: The folder of a run.
 FOLDER = "inputs"

@@ -11,15 +11,15 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.derive import analysis_version
-from analysis.derived_folder import DERIVED, KEY
-from experiments.runs import LOCKS, all_runs, lock_of
-from host.cache import MANIFEST, cache_root, entries, lock_of_entry, runs_root
-from host.claims import MARK as CLAIM
-from host.claims import left_over_everywhere
-from host.errors import EascopeError
-from host.record import load_json
-from host.scratch import MARK
+from eascope.analysis.derive import analysis_version
+from eascope.analysis.derived_folder import DERIVED, KEY
+from eascope.experiments.runs import LOCKS, all_runs, lock_of
+from eascope.host.cache import MANIFEST, cache_root, entries, lock_of_entry, runs_root
+from eascope.host.claims import MARK as CLAIM
+from eascope.host.claims import left_over_everywhere
+from eascope.host.errors import EascopeError
+from eascope.host.record import load_json
+from eascope.host.scratch import MARK
 
 #: Kinds in the order in which they are listed, and what they are.
 KINDS = {

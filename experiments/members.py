@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from experiments.program import LOAD, MEASURED, SERVER, Program
-from experiments.program_kinds import DATA, READY, READY_MS
-from experiments.scenario import Scenario
-from rootfs.content import PROGRAMS, load_content
+from eascope.experiments.program import LOAD, MEASURED, SERVER, Program
+from eascope.experiments.program_kinds import DATA, READY, READY_MS
+from eascope.experiments.scenario import Scenario
+from eascope.rootfs.content import PROGRAMS, load_content
 
 GROUPS = "/sys/fs/cgroup"
 #: Where the image has what was prepared for a server.

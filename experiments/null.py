@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from experiments.request import Request
-from kernels.own import Own, read_own
+from eascope.experiments.request import Request
+from eascope.kernels.own import Own, read_own
 
 #: Whose noise is measured: the double is made of its kernel, and differs by nothing.
 VARIANT = "mainline"

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from configs.activity import Activity
-from configs.platform import Cluster, Platform
-from experiments.draws import Draws, apportioned
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Cluster, Platform
+from eascope.experiments.draws import Draws, apportioned
 
 #: Threads of a board's background, their share of a little CPU's time, and the work of a turn.
 BACKGROUND_THREADS = 12

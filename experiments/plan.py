@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.cell import missing, prepare
-from experiments.pool import Work, seconds_for
-from experiments.request import Names
-from experiments.runs import Run, existing
-from host.cache import entries
-from host.dry import NotBuilt
-from host.proc import duration
+from eascope.experiments.cell import missing, prepare
+from eascope.experiments.pool import Work, seconds_for
+from eascope.experiments.request import Names
+from eascope.experiments.runs import Run, existing
+from eascope.host.cache import entries
+from eascope.host.dry import NotBuilt
+from eascope.host.proc import duration
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from analysis.records.cell import CellRecord
-from experiments.cell import Cell
-from experiments.others import STIR_MS
-from experiments.request import Names
-from experiments.runs import Run, all_runs, execute, existing
-from experiments.writable import check_runs
-from host.errors import Again, EascopeError
-from host.proc import duration, say
+from eascope.analysis.records.cell import CellRecord
+from eascope.experiments.cell import Cell
+from eascope.experiments.others import STIR_MS
+from eascope.experiments.request import Names
+from eascope.experiments.runs import Run, all_runs, execute, existing
+from eascope.experiments.writable import check_runs
+from eascope.host.errors import Again, EascopeError
+from eascope.host.proc import duration, say
 
 Result = TypeVar("Result")
 

@@ -12,20 +12,20 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from configs.activity import load_activity
-from configs.devicetree import device_tree
-from configs.platform_file import load_platform
-from engines.base import Machine
-from engines.registry import DEFAULT_ENGINE, get_engine
-from experiments.members import ARCHIVES, BUSYBOX, member
-from experiments.program_kinds import DATA, KINDS, READY, READY_MS, SERVER_USER
-from host.cache import artefact, digest_of, sha256_bytes, sha256_file
-from kernels.build import kernel
-from kernels.naming import kernel_named
-from rootfs.content import load_content
-from rootfs.cpio import Archive
-from rootfs.image import ImageArtefact
-from rootfs.images import with_archive
+from eascope.configs.activity import load_activity
+from eascope.configs.devicetree import device_tree
+from eascope.configs.platform_file import load_platform
+from eascope.engines.base import Machine
+from eascope.engines.registry import DEFAULT_ENGINE, get_engine
+from eascope.experiments.members import ARCHIVES, BUSYBOX, member
+from eascope.experiments.program_kinds import DATA, KINDS, READY, READY_MS, SERVER_USER
+from eascope.host.cache import artefact, digest_of, sha256_bytes, sha256_file
+from eascope.kernels.build import kernel
+from eascope.kernels.naming import kernel_named
+from eascope.rootfs.content import load_content
+from eascope.rootfs.cpio import Archive
+from eascope.rootfs.image import ImageArtefact
+from eascope.rootfs.images import with_archive
 
 #: Where the first boot happens; a database's files depend on nothing of it.
 PLATFORM, KERNEL = "juno-r2", "base"

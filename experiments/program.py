@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
-from configs.cpunames import CpuNameError
-from configs.platform import Platform
-from experiments.clamps import read_clamps
-from experiments.program_kinds import KINDS, Kind, measured
-from host.strict import StrictTable
-from rootfs.content import MINIMAL
-from rootfs.image import LAUNCH
+from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
+from eascope.configs.cpunames import CpuNameError
+from eascope.configs.platform import Platform
+from eascope.experiments.clamps import read_clamps
+from eascope.experiments.program_kinds import KINDS, Kind, measured
+from eascope.host.strict import StrictTable
+from eascope.rootfs.content import MINIMAL
+from eascope.rootfs.image import LAUNCH
 
 #: Linux keeps 15 characters of a thread's name; a program's threads have "-a" and "-b" appended.
 MOST_CHARACTERS = 13

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.programs import PARSERS
-from host.errors import RequestError
-from rootfs.content import GuestProgram, load_content
-from rootfs.image import OVERLAY, PERF, PING_PONG
+from eascope.analysis.programs import PARSERS
+from eascope.host.errors import RequestError
+from eascope.rootfs.content import GuestProgram, load_content
+from eascope.rootfs.image import OVERLAY, PERF, PING_PONG
 
 #: User under which a server runs in the guest (`rootfs.debian.USERS`).
 SERVER_USER = 100

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from configs.platform import Platform
-from configs.program_activity import ProgramActivity, load_program
-from engines.base import Engine, ProgramSpeed
-from experiments.program_kinds import KINDS
-from experiments.scenario import Scenario
+from eascope.configs.platform import Platform
+from eascope.configs.program_activity import ProgramActivity, load_program
+from eascope.engines.base import Engine, ProgramSpeed
+from eascope.experiments.program_kinds import KINDS
+from eascope.experiments.scenario import Scenario
 
 
 def figures_of(

@@ -12,9 +12,9 @@ import re
 from fractions import Fraction
 from functools import cache
 
-from configs.inherit import activity_of
-from configs.platform_file import list_platforms, load_platform
-from host.errors import RequestError, names_allowed
+from eascope.configs.inherit import activity_of
+from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.host.errors import RequestError, names_allowed
 
 _FORM = re.compile(r"([a-z0-9-]+)@([1-9]\d{0,4})")
 ALLOWED = "CORE@MHZ, such as cortex-a72@1200"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from analysis.records.cell import ReplicateRecord
-from experiments.draws import Draws
-from experiments.others import STIR_MS
-from experiments.scenario import Phase, Scenario, Task
+from eascope.analysis.records.cell import ReplicateRecord
+from eascope.experiments.draws import Draws
+from eascope.experiments.others import STIR_MS
+from eascope.experiments.scenario import Phase, Scenario, Task
 
 #: The machine idles up to so long before the workload.
 IDLE_US = 10_000_000

@@ -6,32 +6,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NewType
 
-from analysis.statement import parse as parse_statement
-from configs.activity import (
+from eascope.analysis.statement import parse as parse_statement
+from eascope.configs.activity import (
     HARDWARE,
     Activity,
     check_capacity,
 )
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from configs.program_activity import ProgramActivity
-from engines.base import Engine, check_budget, check_cpus
-from engines.registry import DEFAULT_ENGINE, get_engine
-from engines.timing.mixture import mixture
-from experiments.conditions import conditions_of
-from experiments.controls import AS_IT_IS, Controls
-from experiments.program_kinds import check_present
-from experiments.program_speeds import figures_of
-from experiments.scenario import Scenario
-from experiments.scenario_file import load_scenario
-from experiments.trace_events import check_queues_have
-from host.errors import RequestError, bad_input, names_allowed
-from host.strict import shown_path
-from kernels.naming import variant_named, variant_names
-from kernels.own import NOTHING, Own
-from kernels.state import on_platform
-from kernels.variants import LISTING, Kernel, Variant, load_catalogue
-from power.given import USUAL, GivenModel, as_given
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.program_activity import ProgramActivity
+from eascope.engines.base import Engine, check_budget, check_cpus
+from eascope.engines.registry import DEFAULT_ENGINE, get_engine
+from eascope.engines.timing.mixture import mixture
+from eascope.experiments.conditions import conditions_of
+from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.program_kinds import check_present
+from eascope.experiments.program_speeds import figures_of
+from eascope.experiments.scenario import Scenario
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.trace_events import check_queues_have
+from eascope.host.errors import RequestError, bad_input, names_allowed
+from eascope.host.strict import shown_path
+from eascope.kernels.naming import variant_named, variant_names
+from eascope.kernels.own import NOTHING, Own
+from eascope.kernels.state import on_platform
+from eascope.kernels.variants import LISTING, Kernel, Variant, load_catalogue
+from eascope.power.given import USUAL, GivenModel, as_given
 
 #: `Request.control_words`: all that the scenario's source had.
 SOURCE_CONDITIONS = "source-conditions"

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.compare import Comparison, comparison
-from analysis.derive import Derived
-from analysis.pairing import by_variant
-from analysis.robust import AtValue, Robust
-from engines.base import Identity
-from experiments.axes import AxisCase, Cases
-from experiments.cell import Cell, prepare
-from experiments.finished import BilledBy, derived_for
-from experiments.pool import run_all
-from experiments.request import Names
-from experiments.runs import Run
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.pairing import by_variant
+from eascope.analysis.robust import AtValue, Robust
+from eascope.engines.base import Identity
+from eascope.experiments.axes import AxisCase, Cases
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.finished import BilledBy, derived_for
+from eascope.experiments.pool import run_all
+from eascope.experiments.request import Names
+from eascope.experiments.runs import Run
 
 #: A run's derivations by what they are billed by.
 ByBilling = Mapping[BilledBy, Derived]

@@ -27,15 +27,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from analysis.records.cell import ReplicateRecord, TaskRecord, UclampRange
-from configs.activity import Activity
-from configs.platform import Platform
-from experiments.others import STIR_MS, others
-from experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
-from experiments.scenario import Phase, Scenario, Task
-from experiments.turns import Course, Turn, drawn, plain
-from host.cache import digest_of
-from host.errors import bad_input
+from eascope.analysis.records.cell import ReplicateRecord, TaskRecord, UclampRange
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.experiments.others import STIR_MS, others
+from eascope.experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
+from eascope.experiments.scenario import Phase, Scenario, Task
+from eascope.experiments.turns import Course, Turn, drawn, plain
+from eascope.host.cache import digest_of
+from eascope.host.errors import bad_input
 
 #: ns per turn that rt-app is given: makes ``run: N`` mean N turns (see above).
 CALIBRATION = 1000

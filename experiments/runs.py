@@ -19,10 +19,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.derived_folder import DERIVED, roots_of
-from analysis.records.cell import CELL, CellRecord
-from engines.base import EngineFailed, EngineRun
-from engines.records import (
+from eascope.analysis.derived_folder import DERIVED, roots_of
+from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.engines.base import EngineFailed, EngineRun
+from eascope.engines.records import (
     CONSOLE,
     COUNTERS,
     FAILED,
@@ -33,18 +33,18 @@ from engines.records import (
     Failure,
     HostRecord,
 )
-from experiments.cell import Cell
-from experiments.failures import explained, trace_full
-from experiments.inputs import FOLDER as INPUTS
-from experiments.trace_events import larger_kib
-from experiments.whole import flaw
-from host.cache import runs_root
-from host.claims import locked_everywhere
-from host.errors import Again, EascopeError, RequestError
-from host.proc import say
-from host.scratch import MARK, scratch
-from host.sealed import DONE, added, damage, files_of, seal
-from host.writing import writing_into
+from eascope.experiments.cell import Cell
+from eascope.experiments.failures import explained, trace_full
+from eascope.experiments.inputs import FOLDER as INPUTS
+from eascope.experiments.trace_events import larger_kib
+from eascope.experiments.whole import flaw
+from eascope.host.cache import runs_root
+from eascope.host.claims import locked_everywhere
+from eascope.host.errors import Again, EascopeError, RequestError
+from eascope.host.proc import say
+from eascope.host.scratch import MARK, scratch
+from eascope.host.sealed import DONE, added, damage, files_of, seal
+from eascope.host.writing import writing_into
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
 RAW = (CONSOLE, COUNTERS, MARKS, STATE)

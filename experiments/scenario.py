@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.records.cell import Expectation
-from analysis.records.frames import FramesRecord
-from analysis.records.work import LOOPS_WORK, WorkRecord
-from experiments.conditions import SourceConditions
-from experiments.program import Program
-from rootfs.content import MINIMAL
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
+from eascope.experiments.conditions import SourceConditions
+from eascope.experiments.program import Program
+from eascope.rootfs.content import MINIMAL
 
 #: What a task's timer is, and how far it is from an exact one.
 CLOCKS = {

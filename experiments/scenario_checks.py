@@ -5,16 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.paths import PROGRAM, wrong_path
-from analysis.programs import MEASURES, OPERATIONS, is_measure
-from analysis.statement import parse as parse_statement
-from experiments import members
-from experiments.program import Program
-from experiments.scenario import MOST_EXPECTATIONS, MOST_PHASES, MOST_THREADS, Scenario, Task
-from experiments.waiting import Meet, Signal, Step, Wait, stuck
-from host.errors import bad_input
-from host.strict import StrictTable
-from rootfs.mixture import MOST_MIXTURES
+from eascope.analysis.paths import PROGRAM, wrong_path
+from eascope.analysis.programs import MEASURES, OPERATIONS, is_measure
+from eascope.analysis.statement import parse as parse_statement
+from eascope.experiments import members
+from eascope.experiments.program import Program
+from eascope.experiments.scenario import (
+    MOST_EXPECTATIONS,
+    MOST_PHASES,
+    MOST_THREADS,
+    Scenario,
+    Task,
+)
+from eascope.experiments.waiting import Meet, Signal, Step, Wait, stuck
+from eascope.host.errors import bad_input
+from eascope.host.strict import StrictTable
+from eascope.rootfs.mixture import MOST_MIXTURES
 
 #: The guest's agent starts up to 32 processes, of which a program takes four.
 MOST_MEMBERS = 7

@@ -6,18 +6,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.records.cell import Expectation
-from analysis.records.frames import FramesRecord
-from analysis.records.work import LOOPS_WORK, PROGRAMS, TURNS, WAKE_UPS, WorkRecord
-from analysis.statement import ExpectationError
-from analysis.statement import parse as parse_statement
-from configs.cpunames import CpuNameError
-from configs.platform import Platform
-from experiments.clamps import read_clamps
-from experiments.conditions import TABLE as SOURCE_CONDITIONS
-from experiments.conditions import read_conditions
-from experiments.program import read_cpus, read_program
-from experiments.scenario import (
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.work import LOOPS_WORK, PROGRAMS, TURNS, WAKE_UPS, WorkRecord
+from eascope.analysis.statement import ExpectationError
+from eascope.analysis.statement import parse as parse_statement
+from eascope.configs.cpunames import CpuNameError
+from eascope.configs.platform import Platform
+from eascope.experiments.clamps import read_clamps
+from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
+from eascope.experiments.conditions import read_conditions
+from eascope.experiments.program import read_cpus, read_program
+from eascope.experiments.scenario import (
     BACKGROUNDS,
     CLOCKS,
     MOST_EXPECTATIONS,
@@ -28,14 +28,19 @@ from experiments.scenario import (
     Task,
     WindowLengths,
 )
-from experiments.scenario_checks import check_frames, check_measures, check_programs, check_tasks
-from experiments.scenario_names import ROOT, path_of
-from experiments.scenario_noise import check_noise
-from experiments.sources import measurements
-from host.cache import canonical_json, sha256_bytes
-from host.errors import bad_input, missing_key, shortened
-from host.strict import StrictTable, read_toml
-from rootfs.content import MINIMAL, load_content
+from eascope.experiments.scenario_checks import (
+    check_frames,
+    check_measures,
+    check_programs,
+    check_tasks,
+)
+from eascope.experiments.scenario_names import ROOT, path_of
+from eascope.experiments.scenario_noise import check_noise
+from eascope.experiments.sources import measurements
+from eascope.host.cache import canonical_json, sha256_bytes
+from eascope.host.errors import bad_input, missing_key, shortened
+from eascope.host.strict import StrictTable, read_toml
+from eascope.rootfs.content import MINIMAL, load_content
 
 #: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
 COMM_CHARACTERS = 15

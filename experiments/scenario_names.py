@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from host.errors import RequestError, one_line
-from host.strict import no_such_name, read_toml
+from eascope.host.errors import RequestError, one_line
+from eascope.host.strict import no_such_name, read_toml
 
 #: Where scenarios live; the name of one is its path below, without ``.toml``.
 ROOT = Path(__file__).parent / "scenarios"

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 
-from configs.platform import Platform
-from experiments.others import BACKGROUND, STIR, threads_besides
-from experiments.scenario import MOST_THREADS, Scenario, Task
-from experiments.turns import meeting, turns_of
-from host.errors import bad_input
-from host.strict import StrictTable
+from eascope.configs.platform import Platform
+from eascope.experiments.others import BACKGROUND, STIR, threads_besides
+from eascope.experiments.scenario import MOST_THREADS, Scenario, Task
+from eascope.experiments.turns import meeting, turns_of
+from eascope.host.errors import bad_input
+from eascope.host.strict import StrictTable
 
 #: Turns of one repeat that can be drawn.
 MOST_TURNS = 1_000

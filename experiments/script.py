@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from engines.base import Elision
-from experiments import members
-from experiments.program import MEASURED
-from experiments.rtapp import Workload, memory_name
-from experiments.scenario import Scenario
-from experiments.trace_events import TRACE_EVENTS
-from kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
-from kernels.switches import STATS
-from rootfs.elide import FUNCTION_OFFSET
-from rootfs.image import RT_APP
+from eascope.engines.base import Elision
+from eascope.experiments import members
+from eascope.experiments.program import MEASURED
+from eascope.experiments.rtapp import Workload, memory_name
+from eascope.experiments.scenario import Scenario
+from eascope.experiments.trace_events import TRACE_EVENTS
+from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
+from eascope.kernels.switches import STATS
+from eascope.rootfs.elide import FUNCTION_OFFSET
+from eascope.rootfs.image import RT_APP
 
 #: Where uclamp is in use from boot on, as on a phone, every task's clamps count. Else the kernel
 #: leaves them out until the first clamp of all, and counts what was runnable by then only from its

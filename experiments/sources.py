@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from configs.platform_file import PLATFORMS
-from host.errors import missing_key
-from host.strict import StrictTable, read_toml
+from eascope.configs.platform_file import PLATFORMS
+from eascope.host.errors import missing_key
+from eascope.host.strict import StrictTable, read_toml
 
 FILE = Path(__file__).parent / "sources.toml"
 _MOST_FIGURES = 999

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from experiments.draws import Draws, apportioned
-from experiments.scenario import Scenario, Task
+from eascope.experiments.draws import Draws, apportioned
+from eascope.experiments.scenario import Scenario, Task
 
 #: Turns that are drawn before they are gone through again: a second at 60 Hz.
 CYCLE = 64

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from analysis.records.cell import CELL
-from experiments.inputs import FOLDER, MACHINE
-from host.sealed import DONE
+from eascope.analysis.records.cell import CELL
+from eascope.experiments.inputs import FOLDER, MACHINE
+from eascope.host.sealed import DONE
 
 
 def flaw(run: Path) -> str:

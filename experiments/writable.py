@@ -10,8 +10,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from host.cache import cache_root, runs_root
-from host.errors import RequestError
+from eascope.host.cache import cache_root, runs_root
+from eascope.host.errors import RequestError
 
 ALLOWED = "allowed: a folder that can be written"
 

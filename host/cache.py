@@ -20,11 +20,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from host.dry import CHEAP, refuse, work_folder
-from host.errors import EascopeError
-from host.proc import Step, about
-from host.record import RecordError, load_json
-from host.scratch import locked, scratch
+from eascope.host.dry import CHEAP, refuse, work_folder
+from eascope.host.errors import EascopeError
+from eascope.host.proc import Step, about
+from eascope.host.record import RecordError, load_json
+from eascope.host.scratch import locked, scratch
 
 MANIFEST = "manifest.json"
 #: How the folder of an artefact is called: the beginning of its key.

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from host.scratch import left_over, locked
+from eascope.host.scratch import left_over, locked
 
 #: Between the name of a lock and the number of a claim.
 MARK = ".claim-"

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from host.cache import cache_root, sha256_file, write_atomic
-from host.dry import refuse
-from host.errors import EascopeError
-from host.proc import CommandFailed, need, run, say
-from host.scratch import locked
+from eascope.host.cache import cache_root, sha256_file, write_atomic
+from eascope.host.dry import refuse
+from eascope.host.errors import EascopeError
+from eascope.host.proc import CommandFailed, need, run, say
+from eascope.host.scratch import locked
 
 #: Suites, with the part of the archive that holds them. Absent ones are skipped.
 SUITES = (

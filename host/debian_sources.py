@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from host.cache import artefact, cache_root, sha256_file
-from host.debian import PrivateApt
-from host.errors import EascopeError
-from host.proc import CommandFailed, need, run
+from eascope.host.cache import artefact, cache_root, sha256_file
+from eascope.host.debian import PrivateApt
+from eascope.host.errors import EascopeError
+from eascope.host.proc import CommandFailed, need, run
 
 
 @dataclass(frozen=True)

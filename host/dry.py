@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from host.errors import EascopeError
+from eascope.host.errors import EascopeError
 
 #: Artefacts that are a file or two, made of what is at hand.
 CHEAP = ("devicetree", "own-patches")

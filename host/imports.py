@@ -9,9 +9,13 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from host.cache import digest_of
+from eascope.host.cache import digest_of
 
+#: The folder of the rooms: the checkout, or what is installed of it.
 REPO = Path(__file__).resolve().parent.parent
+PACKAGE = "eascope"
+#: The folder that the package lies in; not resolved, for in a checkout the rooms are links.
+PACKAGES = Path(__file__).absolute().parents[2]
 
 
 def imported_names(path: Path) -> Iterator[str]:
@@ -43,14 +47,20 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def files_of(name: str, root: Path = REPO) -> Iterator[Path]:
-    """The files that importing ``name`` runs, below ``root``: its packages' and its own."""
+    """The files below ``root``, the rooms' folder, that importing ``name`` runs.
+
+    They are those of its packages, and its own. `eascope` itself runs nothing.
+    """
+    package, *parts = name.split(".")
+    if package != PACKAGE:
+        return
     folder = root
-    for part in name.split("."):
+    for part in parts:
         module = folder / f"{part}.py"
         folder = folder / part
-        package = folder / "__init__.py"
-        if package.is_file():
-            yield package
+        init = folder / "__init__.py"
+        if init.is_file():
+            yield init
         elif module.is_file():
             yield module
 

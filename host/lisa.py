@@ -13,9 +13,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-from host.cache import artefact, sha256_file
-from host.errors import EascopeError
-from host.proc import run
+from eascope.host.cache import artefact, sha256_file
+from eascope.host.errors import EascopeError
+from eascope.host.proc import run
 
 VERSION = "3.1.0"
 WHEEL = f"lisa_linux-{VERSION}-py3-none-any.whl"

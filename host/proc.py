@@ -14,8 +14,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 
-from host.errors import EascopeError
-from host.scratch import shared_locks
+from eascope.host.errors import EascopeError
+from eascope.host.scratch import shared_locks
 
 #: Lines of a failed command's log that are shown.
 TAIL_LINES = 15

@@ -16,8 +16,8 @@ from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from host.decode import REST, WrongValue, decode_dataclass, json_key, key_of
-from host.errors import EascopeError, bad_input, missing_key, shown
+from eascope.host.decode import REST, WrongValue, decode_dataclass, json_key, key_of
+from eascope.host.errors import EascopeError, bad_input, missing_key, shown
 
 __all__ = [
     "REST",

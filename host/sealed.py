@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.cache import sha256_file, write_atomic
-from host.errors import EascopeError
-from host.record import Record
+from eascope.host.cache import sha256_file, write_atomic
+from eascope.host.errors import EascopeError
+from eascope.host.record import Record
 
 DONE = "done"
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from host.errors import (
+from eascope.host.errors import (
     RequestError,
     bad_input,
     missing_key,
@@ -30,7 +30,7 @@ from host.errors import (
     shown,
     unknown,
 )
-from host.record import check_depth, parse_json
+from eascope.host.record import check_depth, parse_json
 
 #: Magnitude of the largest integer of a file.
 INTEGER_BITS = 63

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from host.cache import cache_root, canonical_json, digest_of, write_atomic
-from host.dry import work_folder
-from host.errors import EascopeError
-from host.proc import need, run
-from host.record import load_json
+from eascope.host.cache import cache_root, canonical_json, digest_of, write_atomic
+from eascope.host.dry import work_folder
+from eascope.host.errors import EascopeError
+from eascope.host.proc import need, run
+from eascope.host.record import load_json
 
 TRIPLET = "aarch64-linux-gnu"
 #: Files of the cache with versions of tools, below it.

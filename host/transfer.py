@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from host.cache import (
+from eascope.host.cache import (
     ENTRY,
     MANIFEST,
     canonical_json,
@@ -18,12 +18,12 @@ from host.cache import (
     sha256_bytes,
     write_atomic,
 )
-from host.claims import locked_everywhere
-from host.errors import EascopeError
-from host.record import load_json
-from host.scratch import scratch
-from host.toolchain import VERSIONS
-from host.writing import writing_into
+from eascope.host.claims import locked_everywhere
+from eascope.host.errors import EascopeError
+from eascope.host.record import load_json
+from eascope.host.scratch import scratch
+from eascope.host.toolchain import VERSIONS
+from eascope.host.writing import writing_into
 
 #: Files of a cache that are no artefacts, without which a machine would ask a mirror: which
 #: packages QEMU is made of, the package lists, and the versions of compilers, which are a part of

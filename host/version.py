@@ -7,8 +7,8 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
-from host.errors import EascopeError
-from host.proc import run
+from eascope.host.errors import EascopeError
+from eascope.host.proc import run
 
 REPO = Path(__file__).resolve().parent.parent
 #: Follows the commit where a tracked file differs from it.

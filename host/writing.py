@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from host.errors import EascopeError
+from eascope.host.errors import EascopeError
 
 #: What a library written in Rust appends to the system's message.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")

@@ -3,7 +3,7 @@
 
 A kernel is a function of its source, its patches, its configuration and the compiler. The
 artefact's key is the digest of these, so an unchanged kernel is never built again.
-``python -m kernels.build`` builds all that the variants name (``make kernels``).
+``python -m eascope.kernels.build`` builds all that the variants name (``make kernels``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from host.cache import (
+from eascope.host.cache import (
     MANIFEST,
     artefact,
     cache_root,
@@ -28,21 +28,21 @@ from host.cache import (
     sha256_bytes,
     sha256_file,
 )
-from host.debian import apt
-from host.dry import nothing_built
-from host.errors import EascopeError
-from host.proc import Ending, Step, run, say
-from host.toolchain import arm64_tool
-from kernels import times
-from kernels.kconfig import Brought, brought, compiler, configure, fragment_text, make
-from kernels.naming import kernel_named, kernel_names
-from kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
-from kernels.queues import series_digest
-from kernels.releases import DEFAULT, release_of
-from kernels.source import ARCHITECTURE, Source, find_source
-from kernels.trees import tree_source
-from kernels.variants import SERIES, Kernel, load_variants
-from kernels.worktree import OUT, Objects, kept_objects, worktree
+from eascope.host.debian import apt
+from eascope.host.dry import nothing_built
+from eascope.host.errors import EascopeError
+from eascope.host.proc import Ending, Step, run, say
+from eascope.host.toolchain import arm64_tool
+from eascope.kernels import times
+from eascope.kernels.kconfig import Brought, brought, compiler, configure, fragment_text, make
+from eascope.kernels.naming import kernel_named, kernel_names
+from eascope.kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
+from eascope.kernels.queues import series_digest
+from eascope.kernels.releases import DEFAULT, release_of
+from eascope.kernels.source import ARCHITECTURE, Source, find_source
+from eascope.kernels.trees import tree_source
+from eascope.kernels.variants import SERIES, Kernel, load_variants
+from eascope.kernels.worktree import OUT, Objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
 RECIPE = 2
@@ -260,9 +260,9 @@ def _usual() -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     """Build the named kernels (default: all that a variant names)."""
     parser = argparse.ArgumentParser(
-        prog="python -m kernels.build",
+        prog="python -m eascope.kernels.build",
         description="Build kernels into the cache.",
-        epilog="example: python -m kernels.build base",
+        epilog="example: python -m eascope.kernels.build base",
     )
     parser.add_argument(
         "kernel", nargs="*", help="names from kernels/variants.toml, such as base or base@7.3"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Drift of the sources: every queue is tried on every source that a suite offers.
 
-``python -m kernels.drift`` counts the patches of each queue that apply to each source cleanly, with
-fuzz or not at all, and names those that do not apply cleanly. A build takes only clean patches. If
+``python -m eascope.kernels.drift`` counts the patches of each queue that apply
+to each source cleanly, with fuzz or not at all, and names those that do not apply cleanly.
+A build takes only clean patches. If
 a patch fails, its hunks that apply are applied, so that the next patches meet a similar tree.
 """
 
@@ -17,15 +18,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from host.cache import artefact, sha256_bytes
-from host.errors import unknown
-from host.proc import CommandFailed, Ending, need, run
-from host.table import Table
-from kernels.patching import would_apply
-from kernels.queues import changed_files, is_ported, patch_label, series_patches
-from kernels.releases import DEFAULT, number
-from kernels.source import Source, offered, offered_releases
-from kernels.variants import SERIES, Kernel, load_catalogue
+from eascope.host.cache import artefact, sha256_bytes
+from eascope.host.errors import unknown
+from eascope.host.proc import CommandFailed, Ending, need, run
+from eascope.host.table import Table
+from eascope.kernels.patching import would_apply
+from eascope.kernels.queues import changed_files, is_ported, patch_label, series_patches
+from eascope.kernels.releases import DEFAULT, number
+from eascope.kernels.source import Source, offered, offered_releases
+from eascope.kernels.variants import SERIES, Kernel, load_catalogue
 
 #: Lines around a hunk that patch may ignore; what it does when nobody says otherwise.
 FUZZ = 2
@@ -196,9 +197,9 @@ def report(results: Sequence[Drift]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Try the queues of the named kernels (default: all); 1 if one fails on its own release."""
     parser = argparse.ArgumentParser(
-        prog="python -m kernels.drift",
+        prog="python -m eascope.kernels.drift",
         description="Try every queue on every offered source, and count the patches that apply.",
-        epilog="example: python -m kernels.drift base",
+        epilog="example: python -m eascope.kernels.drift base",
     )
     parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml, such as base")
     wanted = parser.parse_args(arguments).kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from host.proc import TAIL_LINES
+from eascope.host.proc import TAIL_LINES
 
 #: A line of a compiler, an assembler, a linker or kbuild itself that says what is wrong.
 _ERROR = re.compile(

@@ -13,20 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from host.cache import cache_root, write_atomic
-from host.errors import RequestError
-from host.scratch import locked
-from host.strict import parse_toml, read_toml, shown_path
-from kernels import variants
-from kernels.build import check_queues
-from kernels.kconfig import Brought
-from kernels.mails import read_patches
-from kernels.naming import OWN_IS_AS
-from kernels.own import check_name
-from kernels.patching import PatchFailed
-from kernels.queues import CONFIG, changed_files, config_text
-from kernels.releases import DEFAULT
-from kernels.variants import Catalogue, Kernel, load_catalogue
+from eascope.host.cache import cache_root, write_atomic
+from eascope.host.errors import RequestError
+from eascope.host.scratch import locked
+from eascope.host.strict import parse_toml, read_toml, shown_path
+from eascope.kernels import variants
+from eascope.kernels.build import check_queues
+from eascope.kernels.kconfig import Brought
+from eascope.kernels.mails import read_patches
+from eascope.kernels.naming import OWN_IS_AS
+from eascope.kernels.own import check_name
+from eascope.kernels.patching import PatchFailed
+from eascope.kernels.queues import CONFIG, changed_files, config_text
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.variants import Catalogue, Kernel, load_catalogue
 
 #: What a series was made against: a kernel with our base queue, or one without.
 ONTO = ("base", "plain")

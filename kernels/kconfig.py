@@ -19,18 +19,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from host.cache import artefact, cache_root, sha256_bytes
-from host.errors import EascopeError
-from host.proc import CommandFailed, need, run, say
-from host.record import Record
-from host.toolchain import arm64_tool, cross_prefix, said_of
-from kernels.faults import compile_errors
-from kernels.queues import changed_files, config_text, series_digest, series_patches
-from kernels.releases import DEFAULT
-from kernels.source import Source, released
-from kernels.trees import TreeSource
-from kernels.variants import FRAGMENTS, SERIES, Kernel
-from kernels.worktree import patched
+from eascope.host.cache import artefact, cache_root, sha256_bytes
+from eascope.host.errors import EascopeError
+from eascope.host.proc import CommandFailed, need, run, say
+from eascope.host.record import Record
+from eascope.host.toolchain import arm64_tool, cross_prefix, said_of
+from eascope.kernels.faults import compile_errors
+from eascope.kernels.queues import changed_files, config_text, series_digest, series_patches
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.source import Source, released
+from eascope.kernels.trees import TreeSource
+from eascope.kernels.variants import FRAGMENTS, SERIES, Kernel
+from eascope.kernels.worktree import patched
 
 #: Fixed, so that the same inputs give the same bytes.
 IDENTITY = {

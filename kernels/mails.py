@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.errors import RequestError
-from host.proc import CommandFailed, need, run
-from kernels.queues import changes_something
+from eascope.host.errors import RequestError
+from eascope.host.proc import CommandFailed, need, run
+from eascope.kernels.queues import changes_something
 
 ALLOWED = (
     "an mbox or a mail, a folder of git format-patch files or mails (*.patch, *.eml), or "

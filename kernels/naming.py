@@ -12,14 +12,14 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from host.errors import RequestError, names_allowed, unknown
-from kernels.own import NOTHING, Own
-from kernels.provenance import KERNEL_SRC
-from kernels.queues import is_ported
-from kernels.releases import DEFAULT, RELEASES, release_of
-from kernels.source import directory_version
-from kernels.trees import queues_to_apply, tree_source
-from kernels.variants import LISTING, SERIES, Catalogue, Kernel, Variant, load_catalogue
+from eascope.host.errors import RequestError, names_allowed, unknown
+from eascope.kernels.own import NOTHING, Own
+from eascope.kernels.provenance import KERNEL_SRC
+from eascope.kernels.queues import is_ported
+from eascope.kernels.releases import DEFAULT, RELEASES, release_of
+from eascope.kernels.source import directory_version
+from eascope.kernels.trees import queues_to_apply, tree_source
+from eascope.kernels.variants import LISTING, SERIES, Catalogue, Kernel, Variant, load_catalogue
 
 #: What a tree or a patch that a command brings along is measured as.
 OWN_IS_AS = "mainline"

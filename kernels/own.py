@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.cache import artefact, sha256_bytes
-from host.errors import RequestError
-from host.strict import NAME_RULE, is_name
-from kernels.queues import CONFIG, changes_something, states_options
-from kernels.releases import RELEASES
-from kernels.trees import Tree, read_tree
-from kernels.variants import Catalogue, load_catalogue
+from eascope.host.cache import artefact, sha256_bytes
+from eascope.host.errors import RequestError
+from eascope.host.strict import NAME_RULE, is_name
+from eascope.kernels.queues import CONFIG, changes_something, states_options
+from eascope.kernels.releases import RELEASES
+from eascope.kernels.trees import Tree, read_tree
+from eascope.kernels.variants import Catalogue, load_catalogue
 
 
 @dataclass(frozen=True)

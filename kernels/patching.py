@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from host.errors import EascopeError
-from host.proc import CommandFailed, need, run
-from kernels.queues import added_files, changed_files, patch_label, series_patches
-from kernels.source import Source
+from eascope.host.errors import EascopeError
+from eascope.host.proc import CommandFailed, need, run
+from eascope.kernels.queues import added_files, changed_files, patch_label, series_patches
+from eascope.kernels.source import Source
 
 _PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-file=-")
 

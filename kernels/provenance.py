@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from host.record import Record
+from eascope.host.record import Record
 
 #: `SourceProvenance.source` of the folder that the variable of this name gives, and of a git tree.
 KERNEL_SRC, GIT = "KERNEL_SRC", "git"

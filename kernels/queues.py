@@ -13,10 +13,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from host.cache import digest_of, sha256_file
-from host.errors import RequestError, nearest
-from host.strict import shown_path
-from kernels.releases import DEFAULT, RELEASES
+from eascope.host.cache import digest_of, sha256_file
+from eascope.host.errors import RequestError, nearest
+from eascope.host.strict import shown_path
+from eascope.kernels.releases import DEFAULT, RELEASES
 
 #: A queue's own fragment of the configuration; most have none.
 CONFIG = "config"

@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.cache import digest_of, sha256_file
-from host.debian import SUITES, apt
-from host.dry import NotBuilt
-from host.errors import EascopeError, RequestError
-from host.proc import need, run, say
-from kernels.provenance import KERNEL_SRC, SourceProvenance
-from kernels.queues import added_files, patch_label, series_patches
-from kernels.releases import DEFAULT, Release, number, package_of, release_of
+from eascope.host.cache import digest_of, sha256_file
+from eascope.host.debian import SUITES, apt
+from eascope.host.dry import NotBuilt
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import need, run, say
+from eascope.kernels.provenance import KERNEL_SRC, SourceProvenance
+from eascope.kernels.queues import added_files, patch_label, series_patches
+from eascope.kernels.releases import DEFAULT, Release, number, package_of, release_of
 
 #: Whose private apt state: the package is for all architectures, and the guest's is there anyway.
 ARCHITECTURE = "arm64"

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from configs.devicetree import opps_of
-from configs.platform import Cluster, Platform
-from kernels.guest_files import ENERGY_AWARE, IDLE_GOVERNOR, SCHED_DEBUG
-from kernels.switches import STATS, switch_proofs
-from kernels.variants import EAS_GOVERNOR, Variant, boot_args
+from eascope.configs.devicetree import opps_of
+from eascope.configs.platform import Cluster, Platform
+from eascope.kernels.guest_files import ENERGY_AWARE, IDLE_GOVERNOR, SCHED_DEBUG
+from eascope.kernels.switches import STATS, switch_proofs
+from eascope.kernels.variants import EAS_GOVERNOR, Variant, boot_args
 
 #: Under which name the guest looks whether the kernel took its boot arguments.
 BOOT_PROOF = "boot-arguments"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import posixpath
 import re
 
-from host.strict import StrictTable
-from kernels.guest_files import FEATURES, SCHED_DEBUG
+from eascope.host.strict import StrictTable
+from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 
 #: Where a switch may write; anything else is not a switch of the scheduler.
 SWITCH_ROOTS = (

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from host.errors import EascopeError
+from eascope.host.errors import EascopeError
 
 #: What LISA and trace-cmd look for in a marker: who wrote it into the ring buffer.
 MARKER_WRITER = "tracing_mark_write"

@@ -13,9 +13,9 @@ import json
 import statistics
 from pathlib import Path
 
-from host.cache import cache_root, write_atomic
-from host.proc import duration
-from kernels.worktree import Objects
+from eascope.host.cache import cache_root, write_atomic
+from eascope.host.proc import duration
+from eascope.kernels.worktree import Objects
 
 #: Before there was any, on two cores.
 FIRST_S = 360.0

@@ -14,13 +14,13 @@ from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
-from host.cache import cache_root, digest_of
-from host.dry import work_folder
-from host.errors import RequestError
-from host.proc import CommandFailed, need, run
-from kernels.provenance import GIT, SourceProvenance
-from kernels.queues import added_files, patch_label, series_patches
-from kernels.source import LEFT_OUT, Source, makefile_version, quoted
+from eascope.host.cache import cache_root, digest_of
+from eascope.host.dry import work_folder
+from eascope.host.errors import RequestError
+from eascope.host.proc import CommandFailed, need, run
+from eascope.kernels.provenance import GIT, SourceProvenance
+from eascope.kernels.queues import added_files, patch_label, series_patches
+from eascope.kernels.source import LEFT_OUT, Source, makefile_version, quoted
 
 #: Names on one command line.
 BATCH = 500

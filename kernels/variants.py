@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from configs.devicetree import FLAVOURS
-from host.errors import RequestError
-from host.strict import NAME_RULE, StrictTable, is_name, read_toml
-from kernels.queues import folders_of_queues, series_patches
-from kernels.releases import RELEASES
-from kernels.switches import read_switches
-from kernels.trees import Tree
+from eascope.configs.devicetree import FLAVOURS
+from eascope.host.errors import RequestError
+from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml
+from eascope.kernels.queues import folders_of_queues, series_patches
+from eascope.kernels.releases import RELEASES
+from eascope.kernels.switches import read_switches
+from eascope.kernels.trees import Tree
 
 #: The command that prints the names of all variants.
 LISTING = "eascope list variants"

@@ -24,16 +24,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from host.cache import cache_root, sha256_file, write_atomic
-from host.errors import EascopeError, RequestError
-from host.proc import CommandFailed, Step, say
-from host.record import load_json
-from host.scratch import locked
-from kernels.patching import apply_patch, take_back
-from kernels.queues import changed_files, series_patches
-from kernels.releases import DEFAULT
-from kernels.source import Source
-from kernels.trees import TreeSource
+from eascope.host.cache import cache_root, sha256_file, write_atomic
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import CommandFailed, Step, say
+from eascope.host.record import load_json
+from eascope.host.scratch import locked
+from eascope.kernels.patching import apply_patch, take_back
+from eascope.kernels.queues import changed_files, series_patches
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.source import Source
+from eascope.kernels.trees import TreeSource
 
 FOLDER = "kernel-tree"
 #: Below the tree: kbuild then names its sources by relative paths, so that neither the folder nor

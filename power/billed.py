@@ -13,11 +13,11 @@ from functools import cache
 from itertools import count, takewhile
 from typing import Any, NamedTuple, Protocol
 
-from configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED
-from configs.platform import Cluster, Opp, Platform
-from engines.records import SHARED_PART
-from host.cache import digest_of
-from power.level import idle_microwatt, load_level
+from eascope.configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED
+from eascope.configs.platform import Cluster, Opp, Platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.cache import digest_of
+from eascope.power.level import idle_microwatt, load_level
 
 #: What the figures of `StatedPower` are, in a line.
 SUMMARIES = {

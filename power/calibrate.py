@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from host.proc import Ending
-from power.counted import CALIBRATED, CountedModel, counted_cores, load_counted
-from power.fit import Errors, Solver, errors, fit, leaving_out, non_negative, unbounded
-from power.measurements import Measurements, load_measured
-from power.records import (
+from eascope.host.proc import Ending
+from eascope.power.counted import CALIBRATED, CountedModel, counted_cores, load_counted
+from eascope.power.fit import Errors, Solver, errors, fit, leaving_out, non_negative, unbounded
+from eascope.power.measurements import Measurements, load_measured
+from eascope.power.records import (
     Alternative,
     CalibrationInputs,
     CalibrationRecord,

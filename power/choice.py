@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from configs.activity import Activity
-from configs.billing import BILLED, DERIVED
-from configs.platform import Platform
-from host.errors import RequestError, unknown
-from power.billed import PowerModel, StatedPower
-from power.model import DerivedPower
+from eascope.configs.activity import Activity
+from eascope.configs.billing import BILLED, DERIVED
+from eascope.configs.platform import Platform
+from eascope.host.errors import RequestError, unknown
+from eascope.power.billed import PowerModel, StatedPower
+from eascope.power.model import DerivedPower
 
 
 def check_power(name: str | None) -> None:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.errors import RequestError, bad_input, nearest, unknown
-from host.strict import StrictTable, read_json, read_toml
-from power.derived import POWER_MODELS, CorePower, load_derived
+from eascope.host.errors import RequestError, bad_input, nearest, unknown
+from eascope.host.strict import StrictTable, read_json, read_toml
+from eascope.power.derived import POWER_MODELS, CorePower, load_derived
 
 MAPPINGS = POWER_MODELS / "calibration"
 CALIBRATED = POWER_MODELS / "calibrated"

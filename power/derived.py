@@ -13,10 +13,10 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from configs.platform import CLK_GATED, OFF, SRAM_RETENTION
-from host.cache import canonical_json, sha256_bytes
-from host.errors import RequestError, bad_input, unknown
-from host.strict import StrictTable, read_json
+from eascope.configs.platform import CLK_GATED, OFF, SRAM_RETENTION
+from eascope.host.cache import canonical_json, sha256_bytes
+from eascope.host.errors import RequestError, bad_input, unknown
+from eascope.host.strict import StrictTable, read_json
 
 POWER_MODELS = Path(__file__).resolve().parents[1] / "power-models"
 DERIVED = POWER_MODELS / "derived"

@@ -12,12 +12,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from configs.activity import Activity
-from configs.platform import CAPACITY_SCALE, Cluster, Platform
-from host.table import Column, Table
-from power.given import USUAL, GivenModel, as_given
-from power.level import load_level
-from power.model import DerivedPower, shared_microwatt
+from eascope.configs.activity import Activity
+from eascope.configs.platform import CAPACITY_SCALE, Cluster, Platform
+from eascope.host.table import Column, Table
+from eascope.power.given import USUAL, GivenModel, as_given
+from eascope.power.level import load_level
+from eascope.power.model import DerivedPower, shared_microwatt
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from configs.billing import PUBLISHED
-from configs.platform import Cluster, Opp, Platform
-from configs.platform_file import MAX_POWER_UW
-from host.errors import RequestError, unknown
-from power.level import load_level
+from eascope.configs.billing import PUBLISHED
+from eascope.configs.platform import Cluster, Opp, Platform
+from eascope.configs.platform_file import MAX_POWER_UW
+from eascope.host.errors import RequestError, unknown
+from eascope.power.level import load_level
 
 #: Where the given figures come from.
 SOURCES = {

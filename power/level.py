@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from host.errors import unknown
-from host.strict import StrictTable, read_toml
-from power.counted import load_calibration
-from power.derived import CYCLE, POWER_MODELS, STATES, CorePower, load_derived
+from eascope.host.errors import unknown
+from eascope.host.strict import StrictTable, read_toml
+from eascope.power.counted import load_calibration
+from eascope.power.derived import CYCLE, POWER_MODELS, STATES, CorePower, load_derived
 
 LEVELS = POWER_MODELS / "levels.toml"
 #: uW of a W.

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from host.errors import RequestError
-from power.counted import CountedModel
+from eascope.host.errors import RequestError
+from eascope.power.counted import CountedModel
 
 VARIABLE = "EASCOPE_MEASUREMENTS"
 CSV = "allowed: a CSV file with a header"

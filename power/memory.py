@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from host.cache import canonical_json, sha256_bytes
-from host.strict import read_json
-from power.derived import DERIVED
+from eascope.host.cache import canonical_json, sha256_bytes
+from eascope.host.strict import read_json
+from eascope.power.derived import DERIVED
 
 CONTROLLER = DERIVED / "memory" / "ddr3-1600.json"
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from configs.activity import Activity
-from configs.billing import CHIP
-from configs.platform import SRAM_RETENTION, Cluster, Opp, Platform
-from engines.records import SHARED_PART
-from host.cache import digest_of
-from power.billed import (
+from eascope.configs.activity import Activity
+from eascope.configs.billing import CHIP
+from eascope.configs.platform import SRAM_RETENTION, Cluster, Opp, Platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.cache import digest_of
+from eascope.power.billed import (
     TRANSITIONS,
     Component,
     Energies,
@@ -27,9 +27,9 @@ from power.billed import (
     chip_microwatt,
     idle_fj,
 )
-from power.derived import CYCLE, STATES
-from power.events import EventPower, load_events
-from power.level import UW_PER_W, Level, idle_microwatt
+from eascope.power.derived import CYCLE, STATES
+from eascope.power.events import EventPower, load_events
+from eascope.power.level import UW_PER_W, Level, idle_microwatt
 
 #: The workload kernel whose activity stands for what a CPU executes.
 KERNEL = "busy_loop"

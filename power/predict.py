@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from host.errors import bad_input
-from host.table import Table
-from power.counted import load_calibration
-from power.measurements import read_rows
+from eascope.host.errors import bad_input
+from eascope.host.table import Table
+from eascope.power.counted import load_calibration
+from eascope.power.measurements import read_rows
 
 COLUMN = "power_w"
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from host.record import REST, Record
+from eascope.host.record import REST, Record
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from configs.platform import Cluster
-from engines.records import SHARED_PART
-from host.cache import digest_of
-from host.errors import unknown
-from power.billed import Energies, Interval, PowerModel
+from eascope.configs.platform import Cluster
+from eascope.engines.records import SHARED_PART
+from eascope.host.cache import digest_of
+from eascope.host.errors import unknown
+from eascope.power.billed import Energies, Interval, PowerModel
 
 #: As the power model says.
 STATED = "stated"

@@ -17,24 +17,24 @@ from dataclasses import replace
 
 import polars as pl
 
-from analysis.derive import Derived
-from analysis.energy import FJ_PER_J
-from analysis.engine import cpu_models
-from configs.activity import Activity
-from configs.platform import Cluster, Platform
-from engines.records import COUNTERS, SHARED_PART
-from experiments.cell import Cell, prepare
-from experiments.finished import derived_for
-from experiments.pool import run_all
-from experiments.request import Request, resolve
-from experiments.runs import Run
-from host.cache import write_atomic
-from host.proc import Ending, say
-from power.billed import interval_of
-from power.derived import POWER_MODELS
-from power.events import EventPower, load_events
-from power.model import KERNEL, DerivedPower, busy_events
-from power.records import (
+from eascope.analysis.derive import Derived
+from eascope.analysis.energy import FJ_PER_J
+from eascope.analysis.engine import cpu_models
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.records import COUNTERS, SHARED_PART
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.finished import derived_for
+from eascope.experiments.pool import run_all
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import Run
+from eascope.host.cache import write_atomic
+from eascope.host.proc import Ending, say
+from eascope.power.billed import interval_of
+from eascope.power.derived import POWER_MODELS
+from eascope.power.events import EventPower, load_events
+from eascope.power.model import KERNEL, DerivedPower, busy_events
+from eascope.power.records import (
     ActivityCell,
     ActivityComparison,
     ActivityRecord,

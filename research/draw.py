@@ -21,12 +21,12 @@ from typing import Any
 
 import jinja2
 
-from analysis.known.origin import Origin
-from host.cache import write_atomic
-from host.errors import RequestError, check_names
-from host.proc import Ending, say
-from host.record import Record
-from host.strict import shown_path
+from eascope.analysis.known.origin import Origin
+from eascope.host.cache import write_atomic
+from eascope.host.errors import RequestError, check_names
+from eascope.host.proc import Ending, say
+from eascope.host.record import Record
+from eascope.host.strict import shown_path
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = ROOT / "research"

@@ -15,16 +15,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from configs.activity import at_measured_speeds
-from experiments.cell import Cell, prepare
-from experiments.controls import Controls
-from experiments.pool import run_all
-from experiments.renew.agreement import PLATFORM
-from experiments.renew.costed import CostedRun, derive_costed, residency_points
-from experiments.renew.origins import origin_of
-from experiments.request import Names, Request, resolve
-from host.cache import digest_of
-from host.proc import Ending
+from eascope.configs.activity import at_measured_speeds
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.pool import run_all
+from eascope.experiments.renew.agreement import PLATFORM
+from eascope.experiments.renew.costed import CostedRun, derive_costed, residency_points
+from eascope.experiments.renew.origins import origin_of
+from eascope.experiments.request import Names, Request, resolve
+from eascope.host.cache import digest_of
+from eascope.host.proc import Ending
 from research.draw import STUDIES
 from research.run import table, write
 

@@ -15,16 +15,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from analysis.known.origin import RUNS, Origin
-from configs.activity import Activity, at_measured_speeds, load_activity
-from configs.platform import Cluster, Platform
-from configs.platform_file import load_platform
-from engines.gem5.provider import find_gem5, version
-from engines.timing.mixture import Mixture, mixture
-from experiments.characterisation.guest import Chain
-from experiments.characterisation.measure import KernelMeasurement, evaluate, request, run_kernels
-from host.proc import Ending, say
-from host.version import eascope_version
+from eascope.analysis.known.origin import RUNS, Origin
+from eascope.configs.activity import Activity, at_measured_speeds, load_activity
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.gem5.provider import find_gem5, version
+from eascope.engines.timing.mixture import Mixture, mixture
+from eascope.experiments.characterisation.guest import Chain
+from eascope.experiments.characterisation.measure import (
+    KernelMeasurement,
+    evaluate,
+    request,
+    run_kernels,
+)
+from eascope.host.proc import Ending, say
+from eascope.host.version import eascope_version
 from research.draw import STUDIES
 from research.run import table, write
 

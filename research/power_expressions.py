@@ -16,19 +16,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from configs.platform import Cluster, Platform
-from configs.platform_file import load_platform
-from engines.gem5.expressions import expressions
-from engines.gem5.provider import find_gem5, version
-from engines.records import START
-from experiments.characterisation.guest import FIRST_MARK, KERNELS
-from experiments.characterisation.measure import request, run_kernels
-from host.cache import sha256_file
-from host.errors import EascopeError
-from host.proc import Ending
-from power.derived import POWER_MODELS
-from power.events import EventPower, load_events
-from power.records import ExpressionsRecord, KernelExpression, ordered_json
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.gem5.expressions import expressions
+from eascope.engines.gem5.provider import find_gem5, version
+from eascope.engines.records import START
+from eascope.experiments.characterisation.guest import FIRST_MARK, KERNELS
+from eascope.experiments.characterisation.measure import request, run_kernels
+from eascope.host.cache import sha256_file
+from eascope.host.errors import EascopeError
+from eascope.host.proc import Ending
+from eascope.power.derived import POWER_MODELS
+from eascope.power.events import EventPower, load_events
+from eascope.power.records import ExpressionsRecord, KernelExpression, ordered_json
 
 RECORDS = POWER_MODELS / "expressions"
 #: Which platform shows each core; a core is compared once.

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from analysis.known.origin import Origin
-from configs.activity import Activity, KernelActivity, load_activity
-from configs.platform import Cluster, Platform
-from configs.platform_file import load_platform
-from host.errors import RequestError
-from host.proc import Ending
-from host.strict import shown_path
-from host.version import eascope_version
-from power.counted import load_counted
-from power.derived import CYCLE, POWER_MODELS
-from power.events import load_events
-from power.level import level_cores, load_level
-from power.measurements import Measurements, load_measured
+from eascope.analysis.known.origin import Origin
+from eascope.configs.activity import Activity, KernelActivity, load_activity
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform_file import load_platform
+from eascope.host.errors import RequestError
+from eascope.host.proc import Ending
+from eascope.host.strict import shown_path
+from eascope.host.version import eascope_version
+from eascope.power.counted import load_counted
+from eascope.power.derived import CYCLE, POWER_MODELS
+from eascope.power.events import load_events
+from eascope.power.level import level_cores, load_level
+from eascope.power.measurements import Measurements, load_measured
 from research.draw import STUDIES
 from research.run import table, write
 

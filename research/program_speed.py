@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from experiments.cell import prepare
-from experiments.controls import Controls
-from experiments.pool import run_all
-from experiments.renew.costed import CostedRun, derive_costed
-from experiments.renew.origins import origin_of
-from experiments.request import Names, Request, resolve
-from host.proc import Ending
+from eascope.experiments.cell import prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.pool import run_all
+from eascope.experiments.renew.costed import CostedRun, derive_costed
+from eascope.experiments.renew.origins import origin_of
+from eascope.experiments.request import Names, Request, resolve
+from eascope.host.proc import Ending
 from research.draw import STUDIES
 from research.run import table, write
 

@@ -13,28 +13,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from analysis.compare import Comparison, Line, comparison
-from analysis.derive import Derived
-from analysis.known.origin import record_bytes
-from analysis.pairing import by_variant
-from analysis.ranges import PERCENT_CHANGE, cut, ranges_of
-from analysis.records.verdict import Verdict
-from analysis.rows import PER_WORK, PROGRAM, WORK
-from configs.platform_file import load_platform
-from experiments.arguments import count
-from experiments.cell import Cell, identity_of, prepare
-from experiments.controls import AS_IT_IS
-from experiments.finished import derived_for
-from experiments.pool import run_all
-from experiments.renew.origins import origin_of
-from experiments.request import Request, resolve
-from experiments.runs import Run
-from experiments.scenario_file import load_scenario
-from host.cache import write_atomic
-from host.errors import RequestError
-from host.proc import Ending, say
-from host.strict import shown_path
-from host.version import from_changed_checkout
+from eascope.analysis.compare import Comparison, Line, comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.known.origin import record_bytes
+from eascope.analysis.pairing import by_variant
+from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
+from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.arguments import count
+from eascope.experiments.cell import Cell, identity_of, prepare
+from eascope.experiments.controls import AS_IT_IS
+from eascope.experiments.finished import derived_for
+from eascope.experiments.pool import run_all
+from eascope.experiments.renew.origins import origin_of
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import Run
+from eascope.experiments.scenario_file import load_scenario
+from eascope.host.cache import write_atomic
+from eascope.host.errors import RequestError
+from eascope.host.proc import Ending, say
+from eascope.host.strict import shown_path
+from eascope.host.version import from_changed_checkout
 from research.draw import PLAN, RECORD, SOURCE, STUDIES, USUAL, Compared, Study, plan_of
 
 #: Digits of a record's numbers.

@@ -11,15 +11,15 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from host.cache import artefact, digest_of, sha256_bytes, sha256_file
-from host.errors import EascopeError
-from host.lisa import VERSION as LISA_VERSION
-from host.lisa import lisa_binaries
-from host.record import parse_json
-from rootfs.buildroot_make import built, checkout_asked, defconfig, site_asked
-from rootfs.content import MINIMAL, load_content
-from rootfs.elide import ElidingCopy
-from rootfs.image import (
+from eascope.host.cache import artefact, digest_of, sha256_bytes, sha256_file
+from eascope.host.errors import EascopeError
+from eascope.host.lisa import VERSION as LISA_VERSION
+from eascope.host.lisa import lisa_binaries
+from eascope.host.record import parse_json
+from eascope.rootfs.buildroot_make import built, checkout_asked, defconfig, site_asked
+from eascope.rootfs.content import MINIMAL, load_content
+from eascope.rootfs.elide import ElidingCopy
+from eascope.rootfs.image import (
     LINK,
     OVERLAY,
     RT_APP,
@@ -28,8 +28,8 @@ from rootfs.image import (
     image_in,
     program_names,
 )
-from rootfs.newc import archive_of, entries
-from rootfs.provenance import (
+from eascope.rootfs.newc import archive_of, entries
+from eascope.rootfs.provenance import (
     PROVENANCE,
     CompiledPrograms,
     CopyDigest,

@@ -12,14 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from host.cache import artefact, digest_of, sha256_file, tree_digest
-from host.errors import RequestError
-from host.proc import need, run
-from host.record import parse_json
-from host.toolchain import arm64_tool, static_libc
-from rootfs.buildroot_site import SOURCES_VARIABLE, debian_toolchain, local_mk, sources_of
-from rootfs.headers import INCLUDE
-from rootfs.image import AGENT, PROGRAMS
+from eascope.host.cache import artefact, digest_of, sha256_file, tree_digest
+from eascope.host.errors import RequestError
+from eascope.host.proc import need, run
+from eascope.host.record import parse_json
+from eascope.host.toolchain import arm64_tool, static_libc
+from eascope.rootfs.buildroot_site import SOURCES_VARIABLE, debian_toolchain, local_mk, sources_of
+from eascope.rootfs.headers import INCLUDE
+from eascope.rootfs.image import AGENT, PROGRAMS
 
 #: Where an ordinary checkout of Buildroot lies.
 BUILDROOT = "BUILDROOT"

@@ -18,10 +18,10 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-from host.debian_sources import source_apt, unpacked
-from host.errors import EascopeError
-from host.proc import need, run
-from host.toolchain import TRIPLET, arm64_tool, cross_prefix, static_libc
+from eascope.host.debian_sources import source_apt, unpacked
+from eascope.host.errors import EascopeError
+from eascope.host.proc import need, run
+from eascope.host.toolchain import TRIPLET, arm64_tool, cross_prefix, static_libc
 
 #: A folder with a folder of sources for each Buildroot package; it goes before Debian's archive.
 SOURCES_VARIABLE = "EASCOPE_BUILDROOT_SOURCES"

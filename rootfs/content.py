@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from host.strict import StrictTable, read_toml
+from eascope.host.strict import StrictTable, read_toml
 
 CONTENT = Path(__file__).parent / "content.toml"
 MINIMAL, PROGRAMS = "minimal", "programs"

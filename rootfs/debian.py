@@ -13,14 +13,14 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from host.cache import artefact, digest_of, sha256_file, write_atomic
-from host.debian import apt
-from host.errors import EascopeError
-from host.proc import run
-from host.toolchain import TRIPLET, arm64_tool
-from rootfs.content import CONTENT, Content, load_content
-from rootfs.cpio import Archive
-from rootfs.provenance import PROVENANCE, ProvidedPrograms
+from eascope.host.cache import artefact, digest_of, sha256_file, write_atomic
+from eascope.host.debian import apt
+from eascope.host.errors import EascopeError
+from eascope.host.proc import run
+from eascope.host.toolchain import TRIPLET, arm64_tool
+from eascope.rootfs.content import CONTENT, Content, load_content
+from eascope.rootfs.cpio import Archive
+from eascope.rootfs.provenance import PROVENANCE, ProvidedPrograms
 
 #: Where Debian's packages have libraries, and where its loader looks for them.
 LIBRARIES = (f"usr/lib/{TRIPLET}", f"lib/{TRIPLET}", "usr/lib", "lib")

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.errors import EascopeError
+from eascope.host.errors import EascopeError
 
 #: LISA 3.1.0's arm64 rt-app: static, stripped.
 RT_APP_SHA256 = "704820a5b42ffac4b3d72e92babd1c9124981f2cf29db263201abc390a38a56d"

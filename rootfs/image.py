@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from host.cache import artefact, sha256_bytes, sha256_file
-from host.debian import apt
-from host.errors import EascopeError
-from host.lisa import VERSION as LISA_VERSION
-from host.lisa import lisa_binaries
-from host.proc import run
-from host.record import json_bytes
-from host.toolchain import arm64_tool, said_of, static_libc
-from rootfs.cpio import Archive
-from rootfs.elide import ElidingCopy
-from rootfs.headers import INCLUDE
-from rootfs.provenance import (
+from eascope.host.cache import artefact, sha256_bytes, sha256_file
+from eascope.host.debian import apt
+from eascope.host.errors import EascopeError
+from eascope.host.lisa import VERSION as LISA_VERSION
+from eascope.host.lisa import lisa_binaries
+from eascope.host.proc import run
+from eascope.host.record import json_bytes
+from eascope.host.toolchain import arm64_tool, said_of, static_libc
+from eascope.rootfs.cpio import Archive
+from eascope.rootfs.elide import ElidingCopy
+from eascope.rootfs.headers import INCLUDE
+from eascope.rootfs.provenance import (
     PROVENANCE,
     CompiledPrograms,
     CopyDigest,

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from host.cache import artefact, sha256_bytes, sha256_file
-from host.errors import RequestError, unknown
-from rootfs.buildroot_image import buildroot_image, lacking
-from rootfs.content import MINIMAL, PROGRAMS, load_content
-from rootfs.cpio import Archive
-from rootfs.debian import debian_programs
-from rootfs.elide import ElidingCopy
-from rootfs.image import ImageArtefact, compiled_programs, image_in, initramfs
-from rootfs.provenance import PROVENANCE, ProvidedPrograms
+from eascope.host.cache import artefact, sha256_bytes, sha256_file
+from eascope.host.errors import RequestError, unknown
+from eascope.rootfs.buildroot_image import buildroot_image, lacking
+from eascope.rootfs.content import MINIMAL, PROGRAMS, load_content
+from eascope.rootfs.cpio import Archive
+from eascope.rootfs.debian import debian_programs
+from eascope.rootfs.elide import ElidingCopy
+from eascope.rootfs.image import ImageArtefact, compiled_programs, image_in, initramfs
+from eascope.rootfs.provenance import PROVENANCE, ProvidedPrograms
 
 #: Programs of ours that only the programs image has: a file each, or a folder of files.
 MEMBERS = Path(__file__).parent / "members"

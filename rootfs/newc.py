@@ -7,8 +7,8 @@ import stat
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
-from host.errors import EascopeError
-from rootfs.cpio import Archive
+from eascope.host.errors import EascopeError
+from eascope.rootfs.cpio import Archive
 
 MAGIC = b"070701"
 _HEAD = len(MAGIC) + 13 * 8

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from host.record import REST, Record, json_key
+from eascope.host.record import REST, Record, json_key
 
 #: The file next to what is built: an image, or programs for it.
 PROVENANCE = "provenance.json"

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import Activity, load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.base import Machine
-from engines.gem5.provider import find_gem5, version
-from engines.qemu.boots import end_boots
-from host.errors import EascopeError
+from eascope.configs.activity import Activity, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.base import Machine
+from eascope.engines.gem5.provider import find_gem5, version
+from eascope.engines.qemu.boots import end_boots
+from eascope.host.errors import EascopeError
 from tests.support.environment import changed_variables
 from tests.support.repo import REPO
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kernels.build import kernel_label
-from kernels.source import Source
+from eascope.kernels.build import kernel_label
+from eascope.kernels.source import Source
 from tests.support import artefacts, command, waiting
 from tests.support.summary import closing_lines
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from analysis.compare import Comparison
-from analysis.figures import clock, energy, frequency, placement, robust, stack, style
-from analysis.robust import Robust
+from eascope.analysis.compare import Comparison
+from eascope.analysis.figures import clock, energy, frequency, placement, robust, stack, style
+from eascope.analysis.robust import Robust
 
 FIGURES: dict[str, Callable[[Comparison], Figure]] = {
     "placement": placement.draw,

@@ -9,9 +9,9 @@ from math import inf
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.difference import Difference
-from analysis.figures import style
-from analysis.ranges import PERCENT_CHANGE, cut
+from eascope.analysis.difference import Difference
+from eascope.analysis.figures import style
+from eascope.analysis.ranges import PERCENT_CHANGE, cut
 
 #: Height of a row, and of what is above and below the rows, in inches; share of the labels.
 ROW, ABOVE, BELOW, LEFT = 0.2, 0.3, 0.5, 0.42

@@ -10,11 +10,11 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.compare import Comparison
-from analysis.derive import Derived
-from analysis.figures import style
-from analysis.figures.common import LINE_HEIGHT, clock_steps, label, note_of, wrapped
-from configs.platform import Cluster
+from eascope.analysis.compare import Comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.figures import style
+from eascope.analysis.figures.common import LINE_HEIGHT, clock_steps, label, note_of, wrapped
+from eascope.configs.platform import Cluster
 
 #: Length of the part of the window that is shown, in ms.
 SHOWN_MS = 300

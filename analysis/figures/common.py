@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from analysis.compare import Comparison
-from analysis.derive import Derived
-from analysis.engine import engine_words, error_words
-from analysis.figures import style
-from configs.platform import Cluster
+from eascope.analysis.compare import Comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.engine import engine_words, error_words
+from eascope.analysis.figures import style
+from eascope.configs.platform import Cluster
 
 #: Length of the stretch of time that timelines show, in ms.
 TIMELINE_MS = 200

@@ -13,13 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from analysis.answer import answers
-from analysis.compare import Comparison
-from analysis.figures import style
-from analysis.figures.common import NAME_PT, Note, broken, label, note_of, text_width
-from analysis.records.result import Tables
-from configs.billing import CHIP
-from power.billed import TRANSITIONS
+from eascope.analysis.answer import answers
+from eascope.analysis.compare import Comparison
+from eascope.analysis.figures import style
+from eascope.analysis.figures.common import NAME_PT, Note, broken, label, note_of, text_width
+from eascope.analysis.records.result import Tables
+from eascope.configs.billing import CHIP
+from eascope.power.billed import TRANSITIONS
 
 
 @dataclass(frozen=True)

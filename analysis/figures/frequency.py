@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.compare import Comparison
-from analysis.derive import Derived
-from analysis.figures import style
-from analysis.figures.common import (
+from eascope.analysis.compare import Comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.figures import style
+from eascope.analysis.figures.common import (
     NAME_PT,
     broken,
     clock_steps,
@@ -20,7 +20,7 @@ from analysis.figures.common import (
     stretch,
     text_width,
 )
-from configs.platform import Cluster
+from eascope.configs.platform import Cluster
 
 #: A timeline shows the whole window as long as it has no more changes than this.
 MOST_CHANGES = 400

@@ -9,11 +9,11 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from analysis.compare import Comparison
-from analysis.derive import Derived
-from analysis.figures import style
-from analysis.figures.common import label, note_of, stretch
-from configs.platform import Platform
+from eascope.analysis.compare import Comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.figures import style
+from eascope.analysis.figures.common import label, note_of, stretch
+from eascope.configs.platform import Platform
 
 
 def draw(comparison: Comparison) -> Figure:

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis.difference import Difference
-from analysis.figures import style
-from analysis.figures.common import (
+from eascope.analysis.difference import Difference
+from eascope.analysis.figures import style
+from eascope.analysis.figures.common import (
     LINE_HEIGHT,
     Note,
     broken,
@@ -18,8 +18,8 @@ from analysis.figures.common import (
     note_of,
     text_width,
 )
-from analysis.robust import AS_ASKED, LESS, MORE, NO_TEST, SAME, Robust, sign
-from analysis.statistics import ENOUGH
+from eascope.analysis.robust import AS_ASKED, LESS, MORE, NO_TEST, SAME, Robust, sign
+from eascope.analysis.statistics import ENOUGH
 
 #: Colour and marker of what an interval says: each differs by both.
 MARKS = {

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from analysis.compare import Comparison
-from analysis.figures import style
-from analysis.figures.common import NAME_PT, broken, label, note_of, text_width
-from analysis.rows import STACK_WORDS
-from configs.billing import CHIP
-from power.events import STACK
+from eascope.analysis.compare import Comparison
+from eascope.analysis.figures import style
+from eascope.analysis.figures.common import NAME_PT, broken, label, note_of, text_width
+from eascope.analysis.rows import STACK_WORDS
+from eascope.configs.billing import CHIP
+from eascope.power.events import STACK
 
 #: One colour for each part, in the order of `STACK`: clock, units of the core, caches, leakage.
 COLOURS = {

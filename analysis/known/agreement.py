@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.known.findings import Conditions
-from analysis.known.origin import KnownRecord
-from host.record import Record
+from eascope.analysis.known.findings import Conditions
+from eascope.analysis.known.origin import KnownRecord
+from eascope.host.record import Record
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from analysis.known.agreement import Agreement, AgreementCell
-from analysis.known.findings import Conditions
-from analysis.known.origin import DATA
-from engines.records import Traits
+from eascope.analysis.known.agreement import Agreement, AgreementCell
+from eascope.analysis.known.findings import Conditions
+from eascope.analysis.known.origin import DATA
+from eascope.engines.records import Traits
 
 PATTERN = "engine-agreement*.json"
 #: What a caption says where the energies of the comparison would be others today.

@@ -14,10 +14,10 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
-from analysis.known.origin import DATA
-from analysis.records.cell import NO_NOISE, CellRecord, speeds_control
-from host.record import Record
-from host.strict import StrictTable, read_toml
+from eascope.analysis.known.origin import DATA
+from eascope.analysis.records.cell import NO_NOISE, CellRecord, speeds_control
+from eascope.host.record import Record
+from eascope.host.strict import StrictTable, read_toml
 
 FINDINGS = DATA / "findings"
 #: `Conditions.controls` where nothing is set otherwise.

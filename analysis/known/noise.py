@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from analysis.known.origin import DATA, KnownRecord, Origin
-from host.record import Record
+from eascope.analysis.known.origin import DATA, KnownRecord, Origin
+from eascope.host.record import Record
 
 FILE = DATA / "noise.json"
 

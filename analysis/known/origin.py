@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from host.cache import write_atomic
-from host.record import Record
+from eascope.host.cache import write_atomic
+from eascope.host.record import Record
 
 DATA = Path(__file__).parent / "data"
 #: `Origin.made_from` of a record whose figures come from runs.

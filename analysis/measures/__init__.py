@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures: every key of ``result.json`` that is computed from a run, and its inputs.
 
-``python -m analysis.measures`` prints them as a Markdown table.
+``python -m eascope.analysis.measures`` prints them as a Markdown table.
 """
 
 from __future__ import annotations
 
-from analysis.measures import cpus, energy, tasks, turns
-from analysis.measures.registry import Measure
+from eascope.analysis.measures import cpus, energy, tasks, turns
+from eascope.analysis.measures.registry import Measure
 
 MEASURES: tuple[Measure, ...] = (
     *(energy.energy_j, energy.memory_j),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m analysis.measures``: the table of measures for the reference page, as Markdown."""
+"""``python -m eascope.analysis.measures``: the reference page's table of measures."""
 
 from __future__ import annotations
 
-from analysis.measures import MEASURES
-from analysis.measures.registry import Measure
-from host.table import Column, Table
+from eascope.analysis.measures import MEASURES
+from eascope.analysis.measures.registry import Measure
+from eascope.host.table import Column, Table
 
 _HEADS = ("measure", "keys below it", "unit", "what it is", "trace events", "files")
 

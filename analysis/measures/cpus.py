@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.measures.registry import measure
-from analysis.records.result import Busy, Pushes
-from analysis.source import RunData
-from analysis.tables import events, kernel_counters, shares
-from configs.platform import Cluster
-from engines.records import COUNTERS, SHARED_PART, STATE
-from kernels.guest_files import ENERGY_AWARE
+from eascope.analysis.measures.registry import measure
+from eascope.analysis.records.result import Busy, Pushes
+from eascope.analysis.source import RunData
+from eascope.analysis.tables import events, kernel_counters, shares
+from eascope.configs.platform import Cluster
+from eascope.engines.records import COUNTERS, SHARED_PART, STATE
+from eascope.kernels.guest_files import ENERGY_AWARE
 
 
 def _ns_by_khz(source: RunData, cluster: Cluster) -> dict[int, int]:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from analysis.energy import joules
-from analysis.measures.registry import measure
-from analysis.records.result import Energy, MemoryEnergy
-from analysis.source import RunData
-from analysis.tables.memory import memory
-from analysis.tables.tasks import OTHER
-from engines.records import COUNTERS
-from power.memory import load_controller
+from eascope.analysis.energy import joules
+from eascope.analysis.measures.registry import measure
+from eascope.analysis.records.result import Energy, MemoryEnergy
+from eascope.analysis.source import RunData
+from eascope.analysis.tables.memory import memory
+from eascope.analysis.tables.tasks import OTHER
+from eascope.engines.records import COUNTERS
+from eascope.power.memory import load_controller
 
 #: Cluster, component and part of it.
 _Finest = Mapping[tuple[str, str, str], float]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.source import RunData
+from eascope.analysis.source import RunData
 
 Function = Callable[[RunData], Any]
 

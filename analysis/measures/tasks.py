@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.measures.registry import LOGS, measure
-from analysis.programs import OPERATIONS
-from analysis.records.result import Percentiles
-from analysis.source import RunData
-from analysis.tables import markers, shares, slices
-from analysis.tables.latency import percentiles
-from engines.records import COUNTERS
+from eascope.analysis.measures.registry import LOGS, measure
+from eascope.analysis.programs import OPERATIONS
+from eascope.analysis.records.result import Percentiles
+from eascope.analysis.source import RunData
+from eascope.analysis.tables import markers, shares, slices
+from eascope.analysis.tables.latency import percentiles
+from eascope.engines.records import COUNTERS
 
 
 def _latencies_us(source: RunData) -> dict[str, list[float]]:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from analysis.measures.registry import measure
-from analysis.records.result import Completion, Deadlines, Frames, Percentiles
-from analysis.source import RunData
-from analysis.tables import markers
-from analysis.tables.frames import frames_of
+from eascope.analysis.measures.registry import measure
+from eascope.analysis.records.result import Completion, Deadlines, Frames, Percentiles
+from eascope.analysis.source import RunData
+from eascope.analysis.tables import markers
+from eascope.analysis.tables.frames import frames_of
 
 #: rt-app's markers are ``print`` events; the switches say whose thread it was.
 _MARKERS = ("print", "sched_switch")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from analysis.programs import benches, cyclictest, pgbench
-from analysis.programs.lines import Lines, Output, OutputError
-from analysis.records.cell import ProgramRecord
+from eascope.analysis.programs import benches, cyclictest, pgbench
+from eascope.analysis.programs.lines import Lines, Output, OutputError
+from eascope.analysis.records.cell import ProgramRecord
 
 __all__ = ["MEASURES", "OPERATIONS", "PARSERS", "Output", "OutputError", "is_measure", "outputs"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.programs.lines import NUMBER, POSITIVE, Lines, Output
+from eascope.analysis.programs.lines import NUMBER, POSITIVE, Lines, Output
 
 PIPE = ("ops_per_s", "time_s")
 MESSAGING = HACKBENCH = ("time_s",)

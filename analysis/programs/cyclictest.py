@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis.programs.lines import Lines, Output
+from eascope.analysis.programs.lines import Lines, Output
 
 #: Shares of all cycles.
 PERCENTILES = {"p50_us": 0.5, "p90_us": 0.9, "p95_us": 0.95, "p99_us": 0.99, "p999_us": 0.999}

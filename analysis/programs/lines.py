@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from host.errors import EascopeError, one_line
+from eascope.host.errors import EascopeError, one_line
 
 #: A number, and one that is not 0, as groups of a pattern.
 NUMBER = r"(\d+(?:\.\d+)?)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.programs.lines import NUMBER, Lines, Output
-from analysis.tables.latency import percentiles
+from eascope.analysis.programs.lines import NUMBER, Lines, Output
+from eascope.analysis.tables.latency import percentiles
 
 MEASURES = (
     *("transactions", "failed", "tps", "latency_mean_us", "latency_sd_us"),

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from analysis.records.frames import FramesRecord
-from analysis.records.work import WorkRecord
-from engines.records import Traits
-from host.record import REST, Record
-from kernels.provenance import KERNEL_SRC, KernelProvenance
-from rootfs.provenance import ImageProvenance
+from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.work import WorkRecord
+from eascope.engines.records import Traits
+from eascope.host.record import REST, Record
+from eascope.kernels.provenance import KERNEL_SRC, KernelProvenance
+from eascope.rootfs.provenance import ImageProvenance
 
 CELL = "cell.json"
 SCHEMA = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from host.record import Record
+from eascope.host.record import Record
 
 
 @dataclass(frozen=True)

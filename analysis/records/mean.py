@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.records.result import Result
+from eascope.analysis.records.result import Result
 
 
 def mean_result(results: Sequence[Result]) -> Result:

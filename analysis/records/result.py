@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from host.record import Record
+from eascope.host.record import Record
 
 RESULT = "result.json"
 #: By cluster, by task or by whatever else a measure goes by.

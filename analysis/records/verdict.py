@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from host.record import Record
+from eascope.host.record import Record
 
 #: Seeds from which on there is a verdict.
 ENOUGH_FOR_VERDICT = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from host.record import Record
+from eascope.host.record import Record
 
 #: How work is counted: ends of a task's turns, its wake-ups, operations of all programs, or the
 #: busy loop's work of all tasks, in seconds of the largest CPU at its top OPP.

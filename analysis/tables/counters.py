@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.window import Window
-from configs.platform import Platform
-from engines.records import COUNTER_COLUMNS, NO_CLUSTER, SHARED_PART
-from host.errors import EascopeError
+from eascope.analysis.window import Window
+from eascope.configs.platform import Platform
+from eascope.engines.records import COUNTER_COLUMNS, NO_CLUSTER, SHARED_PART
+from eascope.host.errors import EascopeError
 
 
 def idle_columns(table: pl.DataFrame) -> list[str]:

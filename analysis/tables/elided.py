@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from analysis.tables.split import within
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.records import SHARED_PART
-from engines.timing.mixture import mixture
+from eascope.analysis.tables.split import within
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.records import SHARED_PART
+from eascope.engines.timing.mixture import mixture
 
 
 def with_elided(

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.trace import Trace
-from analysis.window import Window
-from configs.platform import Platform
+from eascope.analysis.trace import Trace
+from eascope.analysis.window import Window
+from eascope.configs.platform import Platform
 
 
 def migrations(trace: Trace, window: Window, threads: Mapping[str, str]) -> dict[str, int]:

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from analysis.records.cell import CellRecord, TaskRecord
-from analysis.records.result import Frames
-from analysis.tables.markers import due_ns
-from analysis.window import Window
+from eascope.analysis.records.cell import CellRecord, TaskRecord
+from eascope.analysis.records.result import Frames
+from eascope.analysis.tables.markers import due_ns
+from eascope.analysis.window import Window
 
 #: rt-app states times in whole us, each rounded: a hand-over is up to that far from what follows.
 _ROUNDING_NS = 3_000

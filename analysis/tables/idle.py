@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.tables.counters import idle_columns
-from analysis.tables.split import Stretch, both, within
-from analysis.window import Window
-from configs.platform import Platform
-from engines.records import SHARED_PART
+from eascope.analysis.tables.counters import idle_columns
+from eascope.analysis.tables.split import Stretch, both, within
+from eascope.analysis.window import Window
+from eascope.configs.platform import Platform
+from eascope.engines.records import SHARED_PART
 
 
 @dataclass(frozen=True)

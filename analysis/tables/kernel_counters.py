@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from analysis.records.result import Pushes
+from eascope.analysis.records.result import Pushes
 
 #: How the counters begin in ``state.txt``: a path, then a line for each counter, all CPUs in it.
 _HEAD = "/sys/kernel/debug/sched/eascope/stats: counter "

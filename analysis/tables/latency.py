@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import polars as pl
 
-from analysis.records.result import Percentiles
-from analysis.tables.tasks import with_task
-from analysis.trace import Trace
-from analysis.window import Window
+from eascope.analysis.records.result import Percentiles
+from eascope.analysis.tables.tasks import with_task
+from eascope.analysis.trace import Trace
+from eascope.analysis.window import Window
 
 Number = TypeVar("Number", int, float)
 

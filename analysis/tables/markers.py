@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from analysis.records.cell import TaskRecord
-from analysis.records.result import Completion, Deadlines, Percentiles
-from analysis.tables.latency import percentiles
-from analysis.tables.tasks import thread_names
-from analysis.trace import Trace
-from analysis.window import Window
+from eascope.analysis.records.cell import TaskRecord
+from eascope.analysis.records.result import Completion, Deadlines, Percentiles
+from eascope.analysis.tables.latency import percentiles
+from eascope.analysis.tables.tasks import thread_names
+from eascope.analysis.trace import Trace
+from eascope.analysis.window import Window
 
 #: Fields of the line that analysis reads, in us: time from the beginning to the end of the turn's
 #: work; how late the thread ran after its timer was due; time left before the timer is due again;

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from engines.records import NO_CLUSTER
+from eascope.engines.records import NO_CLUSTER
 
 #: Accesses that caches could not answer; their column is there on detailed cores only.
 _MISSES = "L2.read_misses"

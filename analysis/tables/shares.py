@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from analysis.records.cell import TaskRecord
-from analysis.records.result import Busy
-from analysis.tables.tasks import thread_names
-from analysis.window import Window
-from configs.activity import Activity
-from configs.platform import Cluster, Platform
-from engines.timing.mixture import Mixture, mixture
+from eascope.analysis.records.cell import TaskRecord
+from eascope.analysis.records.result import Busy
+from eascope.analysis.tables.tasks import thread_names
+from eascope.analysis.window import Window
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.timing.mixture import Mixture, mixture
 
 
 def by_cpu(

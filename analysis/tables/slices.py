@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.tables.tasks import with_task
-from analysis.trace import Trace, TraceError
-from analysis.window import Window
-from configs.platform import Platform
+from eascope.analysis.tables.tasks import with_task
+from eascope.analysis.trace import Trace, TraceError
+from eascope.analysis.window import Window
+from eascope.configs.platform import Platform
 
 _COLUMNS = ("task", "thread", "pid", "cpu", "t0_ns", "t1_ns", "slept")
 

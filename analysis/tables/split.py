@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.trace import Trace
-from analysis.window import Window
-from configs.platform import Cluster, Platform
-from engines.records import SHARED_PART
-from host.errors import EascopeError
+from eascope.analysis.trace import Trace
+from eascope.analysis.window import Window
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.errors import EascopeError
 
 Times = npt.NDArray[np.int64]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.energy import active_shares
-from analysis.tables.tasks import OTHER
-from host.errors import EascopeError
+from eascope.analysis.energy import active_shares
+from eascope.analysis.tables.tasks import OTHER
+from eascope.host.errors import EascopeError
 
 #: Whose energy a row is, where it is no thread's.
 IDLE = "(idle)"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from analysis.records.cell import TaskRecord
+from eascope.analysis.records.cell import TaskRecord
 
 #: Stands for the threads that are no task's.
 OTHER = "(other)"

@@ -6,7 +6,7 @@ Also the address of their device tree.
 
 from __future__ import annotations
 
-from configs.board import Board, Gic
+from eascope.configs.board import Board, Gic
 
 #: Where memory begins. The kernel is loaded there.
 RAM = 0x8000_0000

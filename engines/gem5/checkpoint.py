@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.gem5.inside.request import MachineSettings
-from engines.gem5.provider import Gem5Identity
-from host.cache import (
+from eascope.engines.gem5.inside.request import MachineSettings
+from eascope.engines.gem5.provider import Gem5Identity
+from eascope.host.cache import (
     MANIFEST,
     artefact,
     cache_root,
@@ -23,9 +23,9 @@ from host.cache import (
     sha256_bytes,
     sha256_file,
 )
-from host.errors import EascopeError
-from host.proc import say
-from host.record import Record
+from eascope.host.errors import EascopeError
+from eascope.host.proc import say
+from eascope.host.record import Record
 
 KIND = "gem5-checkpoint"
 #: Measured: some 100 million instructions on atomic CPUs.

@@ -46,13 +46,13 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from configs.platform_file import MAX_CPUS
-from engines.gem5.board import GICV2
-from host.errors import RequestError
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, ElidingCopy, with_function
-from rootfs.headers import INCLUDE, M5OPS
+from eascope.configs.platform_file import MAX_CPUS
+from eascope.engines.gem5.board import GICV2
+from eascope.host.errors import RequestError
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.elide import FUNCTION_BYTES, FUNCTION_OFFSET, ElidingCopy, with_function
+from eascope.rootfs.headers import INCLUDE, M5OPS
 
 SOURCE = Path(__file__).resolve().parent / "eliding_copy.S"
 #: Files that decide the bytes of the copy in the image.

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.base import Elision
-from engines.gem5.eliding_copy import COPY, MOST_FETCHED, with_table
-from engines.gem5.mixture import with_memory
-from engines.gem5.settings import has_pipelines
-from engines.timing.mixture import mixture
-from host.errors import RequestError
-from host.strict import shown_path
-from rootfs.mixture import mixture_program
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.base import Elision
+from eascope.engines.gem5.eliding_copy import COPY, MOST_FETCHED, with_table
+from eascope.engines.gem5.mixture import with_memory
+from eascope.engines.gem5.settings import has_pipelines
+from eascope.engines.timing.mixture import mixture
+from eascope.host.errors import RequestError
+from eascope.host.strict import shown_path
+from eascope.rootfs.mixture import mixture_program
 
 
 def elision(mode: str, platform: Platform, activity: Activity) -> Elision:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from configs.activity import Activity, measured_ipc
-from configs.board import Board
-from configs.platform import Platform
-from engines.base import (
+from eascope.configs.activity import Activity, measured_ipc
+from eascope.configs.board import Board
+from eascope.configs.platform import Platform
+from eascope.engines.base import (
     LIMIT_S,
     STALL_S,
     Elision,
@@ -26,24 +26,32 @@ from engines.base import (
     Machine,
     Transitions,
 )
-from engines.gem5.board import BOARD
-from engines.gem5.boot import KIND as BOOT_LOADER
-from engines.gem5.boot import boot_loader
-from engines.gem5.checkpoint import KIND as CHECKPOINT
-from engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
-from engines.gem5.eliding_copy import COPY
-from engines.gem5.elision import elision, mixtures
-from engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
-from engines.gem5.inside.request import SampleTimes
-from engines.gem5.process import TERMINAL, Gem5Ended, supervise
-from engines.gem5.provider import CODE, NAME, RECIPE, Gem5Identity, find_gem5, identity, version
-from engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
-from engines.gem5.samples import CpuSample, read_samples
-from engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipelines
-from engines.records import CONSOLE, START, Traits
-from host.cache import sha256_file
-from host.errors import EascopeError, unknown
-from host.scratch import scratch
+from eascope.engines.gem5.board import BOARD
+from eascope.engines.gem5.boot import KIND as BOOT_LOADER
+from eascope.engines.gem5.boot import boot_loader
+from eascope.engines.gem5.checkpoint import KIND as CHECKPOINT
+from eascope.engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
+from eascope.engines.gem5.eliding_copy import COPY
+from eascope.engines.gem5.elision import elision, mixtures
+from eascope.engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
+from eascope.engines.gem5.inside.request import SampleTimes
+from eascope.engines.gem5.process import TERMINAL, Gem5Ended, supervise
+from eascope.engines.gem5.provider import (
+    CODE,
+    NAME,
+    RECIPE,
+    Gem5Identity,
+    find_gem5,
+    identity,
+    version,
+)
+from eascope.engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
+from eascope.engines.gem5.samples import CpuSample, read_samples
+from eascope.engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipelines
+from eascope.engines.records import CONSOLE, START, Traits
+from eascope.host.cache import sha256_file
+from eascope.host.errors import EascopeError, unknown
+from eascope.host.scratch import scratch
 
 #: gem5 that executes everything: 600 to 2800 host seconds per simulated second on atomic CPUs, by
 #: how busy they are.

@@ -12,10 +12,10 @@ weighs each state's expression by its share of the time.
 
 from __future__ import annotations
 
-from engines.gem5.inside.columns import L2, Columns, Term, cpu_events
-from engines.gem5.inside.request import ClusterPower, MachineSettings
-from power.derived import STATES
-from power.events import EventPower, load_events
+from eascope.engines.gem5.inside.columns import L2, Columns, Term, cpu_events
+from eascope.engines.gem5.inside.request import ClusterPower, MachineSettings
+from eascope.power.derived import STATES
+from eascope.power.events import EventPower, load_events
 
 #: MinorCPU's mix of committed instructions is a vector, which an expression cannot read. Loads and
 #: stores are taken from accesses to the data cache; floating point (Arm's is a part of SIMD) from

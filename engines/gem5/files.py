@@ -12,11 +12,11 @@ from typing import ClassVar
 
 import polars as pl
 
-from engines.files import write_counters
-from engines.gem5.inside.request import ROWS_BIN, ROWS_JSON, SCHEMA
-from engines.records import COUNTERS, MARKS, Mark, write_marks
-from host.errors import EascopeError
-from host.record import Record
+from eascope.engines.files import write_counters
+from eascope.engines.gem5.inside.request import ROWS_BIN, ROWS_JSON, SCHEMA
+from eascope.engines.records import COUNTERS, MARKS, Mark, write_marks
+from eascope.host.errors import EascopeError
+from eascope.host.record import Record
 
 #: What the agent calls a piece of a file.
 _PIECE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)@(\d+)")

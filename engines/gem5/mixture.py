@@ -13,7 +13,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
-from engines.gem5.eliding_copy import (
+from eascope.engines.gem5.eliding_copy import (
     LEAST_STILL,
     MOST_CYCLES,
     OWN_CYCLES,
@@ -21,8 +21,8 @@ from engines.gem5.eliding_copy import (
     assembled,
     table_cpus,
 )
-from host.errors import RequestError
-from rootfs.elide import FUNCTION_ADDRESS
+from eascope.host.errors import RequestError
+from eascope.rootfs.elide import FUNCTION_ADDRESS
 
 #: Bytes of the function before its table; up to `ROOM` nothing else of rt-app is executed.
 CODE_BYTES = 320

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from engines.base import EngineFailed
-from engines.gem5.inside.request import Gem5Request
-from engines.gem5.provider import SCRIPTS, find_gem5
-from engines.process import PANIC, TAIL_LINES, Simulator, Spent, died, tail_lines
+from eascope.engines.base import EngineFailed
+from eascope.engines.gem5.inside.request import Gem5Request
+from eascope.engines.gem5.provider import SCRIPTS, find_gem5
+from eascope.engines.process import PANIC, TAIL_LINES, Simulator, Spent, died, tail_lines
 
 LOG = "gem5.log"
 #: What the guest's console is called in gem5's folder.

@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from engines.base import Identity
-from engines.gem5.boot import BootLoaderIdentity
-from engines.gem5.boot import identity as boot_loader_identity
-from host.cache import sha256_file, tree_digest
-from host.errors import EascopeError
-from host.imports import REPO, code_digest
-from host.proc import say
+from eascope.engines.base import Identity
+from eascope.engines.gem5.boot import BootLoaderIdentity
+from eascope.engines.gem5.boot import identity as boot_loader_identity
+from eascope.host.cache import sha256_file, tree_digest
+from eascope.host.errors import EascopeError
+from eascope.host.imports import REPO, code_digest
+from eascope.host.proc import say
 
 #: What the scripts were run on; nothing older has the same statistics and parameters.
 TESTED = (24, 0, 0, 1)
 _HERE = Path(__file__).resolve().parent
-SCRIPTS = _HERE / "inside"
+#: Below the package, as gem5 imports them.
+SCRIPTS = Path(__file__).absolute().parent / "inside"
 #: What makes gem5's request, and a run's files of what the scripts leave.
 CODE = (
     *(_HERE / name for name in ("files.py", "request.py")),

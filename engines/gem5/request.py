@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.base import LIMIT_S, Machine
-from engines.gem5.inside.request import SCHEMA, Gem5Request, MachineSettings
-from engines.gem5.settings import machine_settings
-from host.record import Record
+from eascope.engines.base import LIMIT_S, Machine
+from eascope.engines.gem5.inside.request import SCHEMA, Gem5Request, MachineSettings
+from eascope.engines.gem5.settings import machine_settings
+from eascope.host.record import Record
 
 #: Simulated time without an instruction, of all CPUs or of one that is on, after which a guest
 #: counts as dead. An idle kernel still has a timer every few s.

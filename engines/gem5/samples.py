@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from configs.platform import Platform
-from engines.gem5.inside.request import SAMPLES_JSON, SAMPLES_TRACE, SCHEMA
-from host.errors import EascopeError
-from host.record import Record
+from eascope.configs.platform import Platform
+from eascope.engines.gem5.inside.request import SAMPLES_JSON, SAMPLES_TRACE, SCHEMA
+from eascope.host.errors import EascopeError
+from eascope.host.record import Record
 
 #: Set in every address of the kernel, clear in those of user space, however many bits they have.
 _KERNEL_BIT = 55

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from configs.core import Cache, Core
-from configs.pipeline import Pipeline, load_pipeline
-from configs.platform import L3, Cluster, Platform
-from engines.gem5.board import BOARD, DEVICE_TREE
-from engines.gem5.boot import COUNTER_HZ
-from engines.gem5.inside.request import (
+from eascope.configs.core import Cache, Core
+from eascope.configs.pipeline import Pipeline, load_pipeline
+from eascope.configs.platform import L3, Cluster, Platform
+from eascope.engines.gem5.board import BOARD, DEVICE_TREE
+from eascope.engines.gem5.boot import COUNTER_HZ
+from eascope.engines.gem5.inside.request import (
     SCHEMA,
     CacheLevels,
     CacheSettings,
@@ -24,9 +24,9 @@ from engines.gem5.inside.request import (
     PredictorSettings,
     TlbSettings,
 )
-from engines.gem5.units import minor_units, o3_units
-from engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART, START, STOP
-from host.errors import unknown
+from eascope.engines.gem5.units import minor_units, o3_units
+from eascope.engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART, START, STOP
+from eascope.host.errors import unknown
 
 #: The mode of a boot to the agent's barrier.
 BOOT = "boot"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from configs.core import Core
-from configs.pipeline import Pipeline
-from engines.gem5.inside.operations import FLOAT_GROUPS, LOADS, STORES, SYSTEM
-from engines.gem5.inside.request import MinorUnit, O3Unit
+from eascope.configs.core import Core
+from eascope.configs.pipeline import Pipeline
+from eascope.engines.gem5.inside.operations import FLOAT_GROUPS, LOADS, STORES, SYSTEM
+from eascope.engines.gem5.inside.request import MinorUnit, O3Unit
 
 #: Class, latency, and whether it is pipelined.
 UnitOperation: TypeAlias = list[str | int | bool]

@@ -6,7 +6,7 @@ EnergyCtrl belongs to the plugin and lies in a gap of that machine's address map
 
 from __future__ import annotations
 
-from configs.board import Board, Gic
+from eascope.configs.board import Board, Gic
 
 DISTRIBUTOR = 0x0800_0000
 #: Bytes of the redistributors' region, which ends where the UART begins, and of each of them.

@@ -19,12 +19,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.base import EngineFailed
-from engines.process import Spent, died
-from engines.qemu.process import QemuEnded, QemuProcess, QemuRun, ended_well
-from engines.qemu.settings import RAW_COUNTERS
-from engines.records import CONSOLE
-from host.cache import digest_of, sha256_file
+from eascope.engines.base import EngineFailed
+from eascope.engines.process import Spent, died
+from eascope.engines.qemu.process import QemuEnded, QemuProcess, QemuRun, ended_well
+from eascope.engines.qemu.settings import RAW_COUNTERS
+from eascope.engines.records import CONSOLE
+from eascope.host.cache import digest_of, sha256_file
 
 #: Machines that wait for runs, in one process; each takes 0.3 GB.
 MAX_IDLE = 4

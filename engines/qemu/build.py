@@ -11,15 +11,15 @@ import re
 from functools import cache, partial
 from pathlib import Path
 
-from configs.platform_file import MAX_CLUSTERS, MAX_CPUS, MAX_IDLE_STATES, MAX_OPPS
-from engines.qemu.board import BOARD
-from engines.qemu.process import LOG
-from engines.qemu.settings import RAW_COUNTERS
-from engines.records import CONSOLE, COUNTERS, MARKS, SHARED_PART
-from host.cache import artefact, digest_of, sha256_bytes
-from host.proc import need, run
-from host.toolchain import said_of
-from rootfs.headers import INCLUDE, MESSAGES
+from eascope.configs.platform_file import MAX_CLUSTERS, MAX_CPUS, MAX_IDLE_STATES, MAX_OPPS
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.process import LOG
+from eascope.engines.qemu.settings import RAW_COUNTERS
+from eascope.engines.records import CONSOLE, COUNTERS, MARKS, SHARED_PART
+from eascope.host.cache import artefact, digest_of, sha256_bytes
+from eascope.host.proc import need, run
+from eascope.host.toolchain import said_of
+from eascope.rootfs.headers import INCLUDE, MESSAGES
 
 SOURCES = Path(__file__).resolve().parent / "plugin"
 FLAGS = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.qemu.settings import (
+from eascope.engines.qemu.settings import (
     BudgetSettings,
     LoopSettings,
     MixtureSettings,

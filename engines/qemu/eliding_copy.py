@@ -24,14 +24,14 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from rootfs.elide import (
+from eascope.rootfs.elide import (
     CALL_INSTRUCTIONS,
     FUNCTION_BYTES,
     TURN_INSTRUCTIONS,
     ElidingCopy,
     with_function,
 )
-from rootfs.headers import MESSAGES, numbers
+from eascope.rootfs.headers import MESSAGES, numbers
 
 #: Iterations that one ``hint #0x61`` stands for; ``hint #0x62`` stands for one.
 BULK_TURNS = 4

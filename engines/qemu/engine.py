@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.activity import Activity
-from configs.board import Board
-from configs.platform import Platform
-from engines.base import (
+from eascope.configs.activity import Activity
+from eascope.configs.board import Board
+from eascope.configs.platform import Platform
+from eascope.engines.base import (
     LIMIT_S,
     STALL_S,
     Elision,
@@ -26,23 +26,23 @@ from engines.base import (
     Machine,
     Transitions,
 )
-from engines.files import write_counters
-from engines.qemu.board import BOARD
-from engines.qemu.boots import run_shared
-from engines.qemu.build import plugin, source_digest
-from engines.qemu.command import BootFiles, command
-from engines.qemu.eliding_copy import COPY, marked_function
-from engines.qemu.files import counters_table
-from engines.qemu.process import QemuEnded, QemuRun, run_alone
-from engines.qemu.provider import PACKAGE, RELEASE, SUITE, qemu
-from engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
-from engines.records import COUNTERS, MARKS, Traits, write_marks
-from host.cache import cache_root
-from host.errors import EascopeError
-from host.imports import REPO, code_digest
-from host.proc import need
-from host.scratch import scratch
-from rootfs.mixture import mixture_program
+from eascope.engines.files import write_counters
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.boots import run_shared
+from eascope.engines.qemu.build import plugin, source_digest
+from eascope.engines.qemu.command import BootFiles, command
+from eascope.engines.qemu.eliding_copy import COPY, marked_function
+from eascope.engines.qemu.files import counters_table
+from eascope.engines.qemu.process import QemuEnded, QemuRun, run_alone
+from eascope.engines.qemu.provider import PACKAGE, RELEASE, SUITE, qemu
+from eascope.engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
+from eascope.engines.records import COUNTERS, MARKS, Traits, write_marks
+from eascope.host.cache import cache_root
+from eascope.host.errors import EascopeError
+from eascope.host.imports import REPO, code_digest
+from eascope.host.proc import need
+from eascope.host.scratch import scratch
+from eascope.rootfs.mixture import mixture_program
 
 _HERE = Path(__file__).resolve().parent
 #: What makes QEMU's command, and a run's files of what the plugin leaves.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from host.errors import EascopeError
+from eascope.host.errors import EascopeError
 
 _FIXED = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns")
 

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engines.base import EngineFailed
-from engines.process import PANIC, Simulator, Spent, died, tail_lines
-from engines.qemu.command import quoted
-from engines.qemu.report import EXIT, FAIL, Report
-from engines.records import CONSOLE
+from eascope.engines.base import EngineFailed
+from eascope.engines.process import PANIC, Simulator, Spent, died, tail_lines
+from eascope.engines.qemu.command import quoted
+from eascope.engines.qemu.report import EXIT, FAIL, Report
+from eascope.engines.records import CONSOLE
 
 LOG = "qemu.log"
 SCRIPT = "script"

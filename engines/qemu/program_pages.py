@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from host.errors import EascopeError
-from rootfs.newc import files_of
+from eascope.host.errors import EascopeError
+from eascope.rootfs.newc import files_of
 
 PAGE_BYTES = 4096
 #: Pages of all programs of a run: the plugin has room for so many.

@@ -16,12 +16,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from host.cache import artefact, cache_root, canonical_json, digest_of, write_atomic
-from host.debian import apt
-from host.dry import refuse
-from host.errors import EascopeError
-from host.proc import about, need, run
-from host.record import RecordError, load_json
+from eascope.host.cache import artefact, cache_root, canonical_json, digest_of, write_atomic
+from eascope.host.debian import apt
+from eascope.host.dry import refuse
+from eascope.host.errors import EascopeError
+from eascope.host.proc import about, need, run
+from eascope.host.record import RecordError, load_json
 
 SUITE = "trixie"
 PACKAGE = "qemu-system-arm"

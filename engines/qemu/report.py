@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engines.records import Mark
+from eascope.engines.records import Mark
 
 #: How a run ended well, as the plugin says it; ``fail`` is the guest's, all else the engine's.
 EXIT, FAIL = "exit", "fail"

@@ -11,22 +11,22 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from configs.activity import Activity
-from configs.platform import Cluster, Platform
-from engines.base import LIMIT_S, Machine, ProgramSpeed
-from engines.qemu.board import BOARD
-from engines.qemu.eliding_copy import (
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.base import LIMIT_S, Machine, ProgramSpeed
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.eliding_copy import (
     BULK_TURNS,
     hint_function,
     marked_function,
     skipped_instructions,
 )
-from engines.qemu.program_pages import MOST_PAGES, program_pages
-from engines.records import CONSOLE
-from engines.timing.mixture import Mixture, mixture
-from host.errors import EascopeError
-from host.record import Record
-from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BEGINS, FUNCTION_BYTES, LDEXP_RANGE
+from eascope.engines.qemu.program_pages import MOST_PAGES, program_pages
+from eascope.engines.records import CONSOLE
+from eascope.engines.timing.mixture import Mixture, mixture
+from eascope.host.errors import EascopeError
+from eascope.host.record import Record
+from eascope.rootfs.elide import FUNCTION_ADDRESS, FUNCTION_BEGINS, FUNCTION_BYTES, LDEXP_RANGE
 
 NAME = "qemu"
 

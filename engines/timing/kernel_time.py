@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from configs.activity import KernelActivity
+from eascope.configs.activity import KernelActivity
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from configs.activity import Activity, KernelActivity
-from configs.platform import Cluster, Platform
-from engines.timing.kernel_time import kernel_time
-from host.errors import RequestError
-from host.strict import shown_path
+from eascope.configs.activity import Activity, KernelActivity
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.timing.kernel_time import kernel_time
+from eascope.host.errors import RequestError
+from eascope.host.strict import shown_path
 
 #: The workload kernel whose loads miss every cache, as ``eascope characterise`` calls it.
 MEMORY = "memory"

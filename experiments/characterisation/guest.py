@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engines.gem5.board import BOARD
-from engines.gem5.boot import COUNTER_HZ
-from host.cache import artefact, sha256_bytes, sha256_file
-from host.errors import EascopeError
-from host.lisa import lisa_binaries
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.elide import FUNCTION_OFFSET, LDEXP_RANGE, RT_APP_SHA256
-from rootfs.headers import INCLUDE, M5OPS
+from eascope.engines.gem5.board import BOARD
+from eascope.engines.gem5.boot import COUNTER_HZ
+from eascope.host.cache import artefact, sha256_bytes, sha256_file
+from eascope.host.errors import EascopeError
+from eascope.host.lisa import lisa_binaries
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.elide import FUNCTION_OFFSET, LDEXP_RANGE, RT_APP_SHA256
+from eascope.rootfs.headers import INCLUDE, M5OPS
 
 SOURCE = Path(__file__).resolve().parent / "guest.S"
 

@@ -13,19 +13,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.platform import Cluster, Platform
-from engines.base import EngineFailed
-from engines.gem5.boot import boot_loader
-from engines.gem5.files import read_rows
-from engines.gem5.inside.columns import FIXED
-from engines.gem5.inside.request import Gem5Request
-from engines.gem5.process import supervise
-from engines.gem5.provider import find_gem5, version
-from engines.gem5.request import Gem5Settings, RequestFiles, request_of
-from engines.gem5.settings import machine_settings
-from experiments.characterisation.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, Chain, guest
-from host.cache import digest_of, sha256_file
-from host.errors import EascopeError
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.base import EngineFailed
+from eascope.engines.gem5.boot import boot_loader
+from eascope.engines.gem5.files import read_rows
+from eascope.engines.gem5.inside.columns import FIXED
+from eascope.engines.gem5.inside.request import Gem5Request
+from eascope.engines.gem5.process import supervise
+from eascope.engines.gem5.provider import find_gem5, version
+from eascope.engines.gem5.request import Gem5Settings, RequestFiles, request_of
+from eascope.engines.gem5.settings import machine_settings
+from eascope.experiments.characterisation.guest import (
+    FIRST_MARK,
+    KERNELS,
+    LEVEL_MARKS,
+    Chain,
+    guest,
+)
+from eascope.host.cache import digest_of, sha256_file
+from eascope.host.errors import EascopeError
 
 #: Simulated time that no run comes near: two OPPs of the slowest core take a hundredth of it.
 LIMIT_NS, STALL_NS = 10 * 10**9, 10**8

@@ -12,20 +12,20 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.window import read_window
-from configs.activity import ACTIVITY, load_activity
-from configs.platform import Platform
-from engines.gem5.provider import find_gem5
-from engines.records import COUNTERS, MARKS
-from experiments.cell import Cell, prepare
-from experiments.characterisation.guest import KERNELS
-from experiments.characterisation.measure import measure, provenance
-from experiments.characterisation.record import write
-from experiments.characterisation.system import evaluate, write_system
-from experiments.controls import Controls
-from experiments.pool import run_all
-from experiments.request import Names, Request, resolve
-from host.proc import Step, say
+from eascope.analysis.window import read_window
+from eascope.configs.activity import ACTIVITY, load_activity
+from eascope.configs.platform import Platform
+from eascope.engines.gem5.provider import find_gem5
+from eascope.engines.records import COUNTERS, MARKS
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.characterisation.guest import KERNELS
+from eascope.experiments.characterisation.measure import measure, provenance
+from eascope.experiments.characterisation.record import write
+from eascope.experiments.characterisation.system import evaluate, write_system
+from eascope.experiments.controls import Controls
+from eascope.experiments.pool import run_all
+from eascope.experiments.request import Names, Request, resolve
+from eascope.host.proc import Step, say
 
 #: The cell of the second part: on each platform it wakes tasks on every cluster.
 SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"

@@ -14,25 +14,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from configs.activity import ACTIVITY
-from configs.platform import Cluster, Platform
-from configs.program_activity import MOST_RESIDUAL
-from engines.gem5.engine import Gem5Engine
-from engines.gem5.inside.request import SampleTimes
-from engines.gem5.provider import find_gem5
-from engines.gem5.samples import CpuSample
-from engines.gem5.settings import machine_settings
-from experiments import members, scenario_names
-from experiments.cell import machine_of
-from experiments.characterisation.program_record import write_program
-from experiments.characterisation.program_time import MOST_INTERVAL, ProgramTime, program_time
-from experiments.program import Program
-from experiments.program_kinds import KINDS, Kind
-from experiments.request import Names, Request, resolve
-from experiments.scenario import Scenario
-from experiments.scenario_file import load_scenario
-from host.errors import EascopeError, RequestError, unknown
-from host.proc import Step, say
+from eascope.configs.activity import ACTIVITY
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.program_activity import MOST_RESIDUAL
+from eascope.engines.gem5.engine import Gem5Engine
+from eascope.engines.gem5.inside.request import SampleTimes
+from eascope.engines.gem5.provider import find_gem5
+from eascope.engines.gem5.samples import CpuSample
+from eascope.engines.gem5.settings import machine_settings
+from eascope.experiments import members, scenario_names
+from eascope.experiments.cell import machine_of
+from eascope.experiments.characterisation.program_record import write_program
+from eascope.experiments.characterisation.program_time import (
+    MOST_INTERVAL,
+    ProgramTime,
+    program_time,
+)
+from eascope.experiments.program import Program
+from eascope.experiments.program_kinds import KINDS, Kind
+from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.scenario import Scenario
+from eascope.experiments.scenario_file import load_scenario
+from eascope.host.errors import EascopeError, RequestError, unknown
+from eascope.host.proc import Step, say
 
 VARIANT, MODE = "mainline", "detailed"
 #: Simulated time on atomic CPUs before the first sample: programs load, link and reach their loops.

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from configs.activity import ACTIVITY
-from configs.platform import Platform
-from configs.program_activity import SCHEMA, ProgramActivity, program_path
-from experiments.characterisation.program_time import ProgramTime
-from experiments.characterisation.record import has_figures
-from host.cache import write_atomic
-from host.strict import read_json
-from host.table import Column, Table
+from eascope.configs.activity import ACTIVITY
+from eascope.configs.platform import Platform
+from eascope.configs.program_activity import SCHEMA, ProgramActivity, program_path
+from eascope.experiments.characterisation.program_time import ProgramTime
+from eascope.experiments.characterisation.record import has_figures
+from eascope.host.cache import write_atomic
+from eascope.host.strict import read_json
+from eascope.host.table import Column, Table
 
 CONDITIONS = (
     "user space of a copy of the program, alone on the first CPU of the cluster, shared libraries "

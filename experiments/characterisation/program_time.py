@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from configs.activity import KernelActivity
-from configs.platform import Cluster
-from configs.program_activity import ProgramSamples
-from configs.system_activity import digits
-from engines.gem5.samples import CpuSample
-from engines.timing.kernel_time import kernel_time
-from host.errors import EascopeError
+from eascope.configs.activity import KernelActivity
+from eascope.configs.platform import Cluster
+from eascope.configs.program_activity import ProgramSamples
+from eascope.configs.system_activity import digits
+from eascope.engines.gem5.samples import CpuSample
+from eascope.engines.timing.kernel_time import kernel_time
+from eascope.host.errors import EascopeError
 
 #: Half the width of a mean's 95 % interval, relative to the mean, up to which it is a figure.
 MOST_INTERVAL = 0.10

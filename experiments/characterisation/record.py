@@ -10,17 +10,17 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from configs.activity import ACTIVITY, KernelActivity
-from configs.platform import CAPACITY_SCALE, Platform
-from configs.system_activity import digits
-from engines.timing.kernel_time import KernelTime, kernel_time
-from engines.timing.mixture import misses
-from experiments.characterisation.guest import KERNELS
-from experiments.characterisation.measure import KernelMeasurement
-from host.cache import write_atomic
-from host.record import REST, Record, json_key
-from host.strict import read_json
-from host.table import Column, Table
+from eascope.configs.activity import ACTIVITY, KernelActivity
+from eascope.configs.platform import CAPACITY_SCALE, Platform
+from eascope.configs.system_activity import digits
+from eascope.engines.timing.kernel_time import KernelTime, kernel_time
+from eascope.engines.timing.mixture import misses
+from eascope.experiments.characterisation.guest import KERNELS
+from eascope.experiments.characterisation.measure import KernelMeasurement
+from eascope.host.cache import write_atomic
+from eascope.host.record import REST, Record, json_key
+from eascope.host.strict import read_json
+from eascope.host.table import Column, Table
 
 CONDITIONS = (
     "one CPU alone with the cluster's caches and the memory, without an operating system, caches "

@@ -13,14 +13,20 @@ from pathlib import Path
 
 import polars as pl
 
-from configs.activity import ACTIVITY
-from configs.platform import Platform
-from configs.system_activity import LEAST_INSTRUCTIONS, SCHEMA, ClusterSystem, digits, system_path
-from experiments.characterisation.record import has_figures
-from host.cache import write_atomic
-from host.errors import EascopeError
-from host.strict import read_json
-from host.table import Column, Table
+from eascope.configs.activity import ACTIVITY
+from eascope.configs.platform import Platform
+from eascope.configs.system_activity import (
+    LEAST_INSTRUCTIONS,
+    SCHEMA,
+    ClusterSystem,
+    digits,
+    system_path,
+)
+from eascope.experiments.characterisation.record import has_figures
+from eascope.host.cache import write_atomic
+from eascope.host.errors import EascopeError
+from eascope.host.strict import read_json
+from eascope.host.table import Column, Table
 
 CONDITIONS = (
     "kernel, agent and rt-app without its busy loop, the instructions by which that stands still "

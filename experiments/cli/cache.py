@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.cli.output import print_json
+from eascope.experiments.cli.output import print_json
 
 SUMMARY = "copy built and downloaded artefacts between the cache and a folder"
 EXAMPLE = "eascope cache push /shared/eascope-cache"
@@ -33,11 +33,11 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: a folder that cannot be, or a kind that the source does not have.
     """
-    from experiments.writable import check_cache, check_push
-    from host.cache import cache_root
-    from host.errors import RequestError, unknown
-    from host.proc import say
-    from host.transfer import kinds_in, transfer
+    from eascope.experiments.writable import check_cache, check_push
+    from eascope.host.cache import cache_root
+    from eascope.host.errors import RequestError, unknown
+    from eascope.host.proc import say
+    from eascope.host.transfer import kinds_in, transfer
 
     given, cache = Path(options.folder).absolute(), cache_root()
     source, target = (cache, given) if options.direction == "push" else (given, cache)

@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.arguments import count
-from host.errors import RequestError
+from eascope.experiments.arguments import count
+from eascope.host.errors import RequestError
 
 if TYPE_CHECKING:
-    from experiments.sweeps.campaign import Campaign
+    from eascope.experiments.sweeps.campaign import Campaign
 
 
 def add_campaign(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +64,8 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
 
     :raises RequestError: none, both, or one that is wrong.
     """
-    from experiments.sweeps.campaign_file import load_campaign
-    from experiments.sweeps.one_off import one_off
+    from eascope.experiments.sweeps.campaign_file import load_campaign
+    from eascope.experiments.sweeps.one_off import one_off
 
     axes = {
         key: value

@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.cli.output import print_json
-from host.errors import RequestError
-from host.proc import say
-from host.strict import shown_path
+from eascope.experiments.cli.output import print_json
+from eascope.host.errors import RequestError
+from eascope.host.proc import say
+from eascope.host.strict import shown_path
 
 if TYPE_CHECKING:
-    from configs.platform import Platform
+    from eascope.configs.platform import Platform
 
 SUMMARY = "measure speeds of workload kernels, system code or a program on gem5's detailed cores"
 EXAMPLE = "eascope characterise juno-r2 --show"
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: there is no gem5, or a part was not measured yet.
     """
-    from configs.platform_file import load_platform
+    from eascope.configs.platform_file import load_platform
 
     parts = list(PARTS) if options.only is None else [options.only]
     platform = load_platform(options.platform)
@@ -78,9 +78,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _program(platform: Platform, options: argparse.Namespace) -> int:
     """Measure a program, unless its figures are only to be shown, and print them."""
-    from configs.program_activity import load_program, program_path
-    from experiments.characterisation.program import measure_program, sampled
-    from experiments.characterisation.program_record import program_text
+    from eascope.configs.program_activity import load_program, program_path
+    from eascope.experiments.characterisation.program import measure_program, sampled
+    from eascope.experiments.characterisation.program_record import program_text
 
     kind = sampled(platform, options.program).kind
     path = program_path(platform, kind)
@@ -102,9 +102,13 @@ def _program(platform: Platform, options: argparse.Namespace) -> int:
 
 def _measure(platform: Platform, parts: Sequence[str]) -> None:
     """Measure the parts, and write those of their files whose figures differ."""
-    from configs.activity import load_activity
-    from configs.system_activity import system_path
-    from experiments.characterisation.parts import check_ready, measure_kernels, measure_system
+    from eascope.configs.activity import load_activity
+    from eascope.configs.system_activity import system_path
+    from eascope.experiments.characterisation.parts import (
+        check_ready,
+        measure_kernels,
+        measure_system,
+    )
 
     check_ready(platform)
     activity = load_activity(platform).path
@@ -130,9 +134,9 @@ def _content(path: Path) -> bytes | None:
 
 def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of the workload kernels, and the capacities that follow: JSON and text."""
-    from configs.activity import load_activity
-    from engines.timing.mixture import misses
-    from experiments.characterisation.record import capacities, text, times
+    from eascope.configs.activity import load_activity
+    from eascope.engines.timing.mixture import misses
+    from eascope.experiments.characterisation.record import capacities, text, times
 
     activity = load_activity(platform)
     if not activity.measured:
@@ -151,9 +155,9 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
 
 def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
     """Speeds of system code: JSON and text."""
-    from configs.activity import load_activity
-    from configs.system_activity import load_system, system_path
-    from experiments.characterisation.system import system_text
+    from eascope.configs.activity import load_activity
+    from eascope.configs.system_activity import load_system, system_path
+    from eascope.experiments.characterisation.system import system_text
 
     folder = load_activity(platform).path.parent
     system = load_system(platform, folder)

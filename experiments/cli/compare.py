@@ -9,27 +9,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.arguments import count
-from experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
-from experiments.cli.options import add_all, add_cell, add_power, add_shared_power
-from experiments.cli.output import measured, print_json, shown
-from experiments.cli.request import request_of, warn
-from experiments.cli.robust import add_robust
-from host.cache import digest_of
-from host.errors import RequestError
+from eascope.experiments.arguments import count
+from eascope.experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
+from eascope.experiments.cli.options import add_all, add_cell, add_power, add_shared_power
+from eascope.experiments.cli.output import measured, print_json, shown
+from eascope.experiments.cli.request import request_of, warn
+from eascope.experiments.cli.robust import add_robust
+from eascope.host.cache import digest_of
+from eascope.host.errors import RequestError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from analysis.compare import Comparison
-    from analysis.derive import Derived
-    from analysis.energy_models import EnergyModels
-    from analysis.robust import Robust
-    from experiments.axes import Cases
-    from experiments.cell import Cell
-    from experiments.finished import BilledBy
-    from experiments.request import Names
-    from experiments.robust import ByBilling, PreparedCase
+    from eascope.analysis.compare import Comparison
+    from eascope.analysis.derive import Derived
+    from eascope.analysis.energy_models import EnergyModels
+    from eascope.analysis.robust import Robust
+    from eascope.experiments.axes import Cases
+    from eascope.experiments.cell import Cell
+    from eascope.experiments.finished import BilledBy
+    from eascope.experiments.request import Names
+    from eascope.experiments.robust import ByBilling, PreparedCase
 
 SUMMARY = "compare variants: execute missing runs, print differences, write drawings and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
@@ -89,7 +89,7 @@ class Asked:
     @property
     def all_names(self) -> list[Names]:
         """All cells."""
-        from experiments.robust import seeded
+        from eascope.experiments.robust import seeded
 
         varied = seeded(self.cases.cases, self.seeds) if self.cases else []
         return [*self.names, *self.null, *varied]
@@ -107,12 +107,14 @@ class Answered:
     :param models: under another energy model and the usual one.
     :param decided: decisions of EAS by variant.
     :param robust: at other values of the model axes.
+    :param digest: see `digest`.
     """
 
     result: Comparison
     models: EnergyModels | None
     decided: Mapping[str, pl.DataFrame]
     robust: Robust | None
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -129,12 +131,8 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or a run failed.
     """
-    from analysis.decisions import of_first_runs
-    from analysis.energy_models import EnergyModels
-    from experiments.cell import check_kernels_differ, prepare
-    from experiments.comparisons import comparison_folder
-    from experiments.robust import prepared, robust_of, run_with
-    from experiments.writable import check_out, check_runs_place
+    from eascope.experiments.comparisons import comparison_folder
+    from eascope.experiments.writable import check_out, check_runs_place
 
     check_runs_place()
     out = None if options.out is None else Path(options.out).absolute()
@@ -143,6 +141,28 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         return dry_run(options, lambda: _planned(asked_of(options)))
     asked = asked_of(options)
+    answered = answer(asked)
+    folder = out or comparison_folder(words(asked), answered.digest)
+    drawn = _draw(folder, answered)
+    if options.json:
+        _print_object(answered, drawn)
+    else:
+        _print_text(answered, drawn, whole=options.all)
+    return 0
+
+
+def answer(asked: Asked) -> Answered:
+    """Execute missing runs, and compare.
+
+    :raises EascopeError: the request is wrong, or a run failed.
+    """
+    from eascope.analysis.decisions import of_first_runs
+    from eascope.analysis.energy_models import EnergyModels
+    from eascope.experiments.cell import check_kernels_differ, prepare
+    from eascope.experiments.robust import prepared, robust_of, run_with
+    from eascope.experiments.writable import check_runs_place
+
+    check_runs_place()
     warn(asked.first)
     cells = [prepare(names) for names in (*asked.names, *asked.null)]
     check_kernels_differ(asked.names)
@@ -154,16 +174,13 @@ def run(options: argparse.Namespace) -> int:
     if asked.cases:
         left_out = asked.cases.left_out
         robust = robust_of(result, cells[: asked.compared], varied, runs, left_out)
-    models = EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None
-    decided = of_first_runs(result.variants)
-    folder = out or comparison_folder(words(asked), digest(asked, cells, varied))
-    shown_of = Answered(result, models, decided, robust)
-    drawn = _draw(folder, shown_of)
-    if options.json:
-        _print_object(shown_of, drawn)
-    else:
-        _print_text(shown_of, drawn, whole=options.all)
-    return 0
+    return Answered(
+        result=result,
+        models=EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None,
+        decided=of_first_runs(result.variants),
+        robust=robust,
+        digest=digest(asked, cells, varied),
+    )
 
 
 def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
@@ -180,13 +197,13 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from experiments.cli.robust import asked_cases
-    from experiments.finished import BilledBy
-    from experiments.null import null_requests
-    from experiments.request import resolve
-    from power.choice import check_power, power_of
-    from power.given import USUAL, given_model
-    from power.shared import check_shared
+    from eascope.experiments.cli.robust import asked_cases
+    from eascope.experiments.finished import BilledBy
+    from eascope.experiments.null import null_requests
+    from eascope.experiments.request import resolve
+    from eascope.power.choice import check_power, power_of
+    from eascope.power.given import USUAL, given_model
+    from eascope.power.shared import check_shared
 
     variants = list(dict.fromkeys(options.variants))
     if len(variants) < 2:
@@ -222,9 +239,9 @@ def _compared(
     asked: Asked, cells: Sequence[Cell], runs: Mapping[str, ByBilling]
 ) -> list[Comparison]:
     """One comparison per energy model, the asked one first."""
-    from analysis.compare import comparison
-    from analysis.null import Null
-    from analysis.pairing import by_variant
+    from eascope.analysis.compare import comparison
+    from eascope.analysis.null import Null
+    from eascope.analysis.pairing import by_variant
 
     platform = cells[0].machine.platform
     made = [(cell.record, runs[cell.asked][asked.billing]) for cell in cells]
@@ -238,9 +255,9 @@ def _compared(
 
 
 def _draw(folder: Path, answered: Answered) -> Drawn:
-    from analysis.figures import write as write_figures
-    from analysis.report import write as write_report
-    from experiments.comparisons import REPORT, publish
+    from eascope.analysis.figures import write as write_figures
+    from eascope.analysis.report import write as write_report
+    from eascope.experiments.comparisons import REPORT, publish
 
     figures: dict[str, list[Path]] = {}
     result, models, decided = answered.result, answered.models, answered.decided
@@ -261,7 +278,7 @@ def _draw(folder: Path, answered: Answered) -> Drawn:
 
 def words(asked: Asked) -> list[str]:
     """Words by which a person finds the comparison's folder."""
-    from power.shared import STATED
+    from eascope.power.shared import STATED
 
     first = asked.first
     request = first.request
@@ -303,9 +320,9 @@ def _key(varied: PreparedCase) -> list[object]:
 
 
 def _print_object(answered: Answered, drawn: Drawn) -> None:
-    from analysis.attention import attention
-    from analysis.compare_json import differences_json, variant_json
-    from analysis.robust_text import all_answers, robust_json
+    from eascope.analysis.attention import attention
+    from eascope.analysis.compare_json import differences_json, variant_json
+    from eascope.analysis.robust_text import all_answers, robust_json
 
     result, models, robust = answered.result, answered.models, answered.robust
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
@@ -340,9 +357,9 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
 
 
 def _print_text(answered: Answered, drawn: Drawn, *, whole: bool) -> None:
-    from analysis.decisions import text as decisions_text
-    from analysis.robust import AS_ASKED
-    from analysis.robust_text import robust_answers, robust_text
+    from eascope.analysis.decisions import text as decisions_text
+    from eascope.analysis.robust import AS_ASKED
+    from eascope.analysis.robust_text import robust_answers, robust_text
 
     robust = answered.robust
     if robust is not None:

@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.cli.options import add_power
-from experiments.cli.output import print_json
-from host.errors import EascopeError
+from eascope.experiments.cli.options import add_power
+from eascope.experiments.cli.output import print_json
+from eascope.host.errors import EascopeError
 
 if TYPE_CHECKING:
-    from experiments.runs import Run
+    from eascope.experiments.runs import Run
 
 SUMMARY = "compute the energy of finished runs with another power model, without simulating again"
 EXAMPLE = "eascope derive --power derived"
@@ -32,8 +32,8 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a power model or a run that there is not.
     """
-    from experiments.runs import all_runs, find_run
-    from power.choice import check_power
+    from eascope.experiments.runs import all_runs, find_run
+    from eascope.power.choice import check_power
 
     check_power(options.power)
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
@@ -58,7 +58,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 def _derived(run: Run, power: str) -> dict[str, Any]:
     """One run by ``power``: total energy and host seconds, or its fault."""
-    from experiments.finished import derived_by
+    from eascope.experiments.finished import derived_by
 
     done: dict[str, Any] = {"run": str(run.path), "power": power}
     begin = time.monotonic()

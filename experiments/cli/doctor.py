@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from experiments.cli.output import print_columns, print_json
+from eascope.experiments.cli.output import print_columns, print_json
 
 SUMMARY = "check what this machine has and lacks, and say how to get the rest"
 EXAMPLE = "eascope doctor"
@@ -18,7 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print every check; exit 1 when something that is needed is missing."""
-    from experiments.doctor import OPTIONAL, diagnose
+    from eascope.experiments.doctor import OPTIONAL, diagnose
 
     checks = diagnose()
     missing = [check for check in checks if not check.ok and check.check not in OPTIONAL]

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.cli.output import print_columns, print_json, shown
-from experiments.cli.request import warn
+from eascope.experiments.cli.output import print_columns, print_json, shown
+from eascope.experiments.cli.request import warn
 
 if TYPE_CHECKING:
-    from experiments.plan import Plan, Planned
-    from experiments.request import Names
+    from eascope.experiments.plan import Plan, Planned
+    from eascope.experiments.request import Names
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -44,9 +44,9 @@ def dry_run(
         order.
     :raises EascopeError: an error that would end the command before any run.
     """
-    from experiments.plan import plan_of
-    from host.dry import nothing_built
-    from kernels.trees import tree_source
+    from eascope.experiments.plan import plan_of
+    from eascope.host.dry import nothing_built
+    from eascope.kernels.trees import tree_source
 
     with nothing_built():
         requests, parts = resolved()

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from experiments.cli.options import add_energy_model
-from experiments.cli.output import print_json
+from eascope.experiments.cli.options import add_energy_model
+from eascope.experiments.cli.output import print_json
 
 SUMMARY = "print the kernel's energy model and the derived power, OPP by OPP"
 EXAMPLE = "eascope em juno-r2"
@@ -25,10 +25,10 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a platform or an energy model that there is not.
     """
-    from configs.inherit import activity_of
-    from configs.platform_file import load_platform
-    from power.em import em_rows, records, text
-    from power.given import given_model
+    from eascope.configs.inherit import activity_of
+    from eascope.configs.platform_file import load_platform
+    from eascope.power.em import em_rows, records, text
+    from eascope.power.given import given_model
 
     platform = load_platform(options.platform)
     model = given_model(options.em, options.em_error)

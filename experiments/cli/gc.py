@@ -7,12 +7,12 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from experiments.arguments import natural
-from experiments.cli.output import print_columns, print_json, shown
-from host.errors import unknown
+from eascope.experiments.arguments import natural
+from eascope.experiments.cli.output import print_columns, print_json, shown
+from eascope.host.errors import unknown
 
 if TYPE_CHECKING:
-    from experiments.leftovers import Leftover
+    from eascope.experiments.leftovers import Leftover
 
 SUMMARY = "list files of runs and cache that can go; with --remove, remove them"
 EXAMPLE = "eascope gc temporary failed --remove"
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a kind that there is not.
     """
-    from experiments.leftovers import KINDS, leftovers, remove
+    from eascope.experiments.leftovers import KINDS, leftovers, remove
 
     for kind in options.kinds:
         if kind not in KINDS:

@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from experiments.cli.output import print_columns, print_json
-from experiments.cli.variants_page import lines_of, object_of
-from host.errors import RequestError, unknown
+from eascope.experiments.cli.output import print_columns, print_json
+from eascope.experiments.cli.variants_page import lines_of, object_of
+from eascope.host.errors import RequestError, unknown
 
 SUMMARY = "list the names of one kind, one per line"
 EXAMPLE = "eascope list scenarios"
@@ -25,7 +25,7 @@ def _entry(name: str, summary: str | RequestError) -> dict[str, Any]:
 
 
 def _platforms() -> Objects:
-    from configs.platform_file import list_platforms, load_platform
+    from eascope.configs.platform_file import list_platforms, load_platform
 
     entries = []
     for name, summary in list_platforms():
@@ -39,7 +39,7 @@ def _platforms() -> Objects:
 
 
 def _variants() -> Objects:
-    from kernels.variants import load_catalogue
+    from eascope.kernels.variants import load_catalogue
 
     catalogue = load_catalogue()
     short = ("name", "summary", "kernel", "declares", "source")
@@ -49,13 +49,13 @@ def _variants() -> Objects:
 
 
 def _scenarios() -> Objects:
-    from experiments.scenario_names import summaries
+    from eascope.experiments.scenario_names import summaries
 
     return [_entry(name, summary) for name, summary in summaries()]
 
 
 def _engines() -> Objects:
-    from engines.registry import DEFAULT_ENGINE, ENGINES
+    from eascope.engines.registry import DEFAULT_ENGINE, ENGINES
 
     default = {DEFAULT_ENGINE: " (the default)"}
     return [
@@ -66,7 +66,7 @@ def _engines() -> Objects:
 
 
 def _campaigns() -> Objects:
-    from experiments.sweeps.campaign_file import campaign_summaries
+    from eascope.experiments.sweeps.campaign_file import campaign_summaries
 
     return [_entry(name, summary) for name, summary in campaign_summaries()]
 
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _long(*, as_json: bool) -> int:
-    from kernels.variants import load_catalogue
+    from eascope.kernels.variants import load_catalogue
 
     catalogue = load_catalogue()
     broken = [_entry(name, error) for name, error in catalogue.broken.items()]

@@ -47,9 +47,9 @@ def _main(arguments: list[str]) -> int:
     """The command's exit code, or that of the error with which it ended."""
     import signal
 
-    from experiments.cli.verbs import VERBS, make_parser
-    from host.errors import Again, EascopeError, nearest
-    from host.proc import say
+    from eascope.experiments.cli.verbs import VERBS, make_parser
+    from eascope.host.errors import Again, EascopeError, nearest
+    from eascope.host.proc import say
 
     signal.signal(signal.SIGTERM, _interrupt)
     parser = make_parser()

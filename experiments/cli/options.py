@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from configs.activity import ALL_CORES
-from configs.billing import BILLED, PUBLISHED
-from configs.core import PIPELINES
-from experiments.arguments import at_most, between
-from power.shared import STATED
+from eascope.configs.activity import ALL_CORES
+from eascope.configs.billing import BILLED, PUBLISHED
+from eascope.configs.core import PIPELINES
+from eascope.experiments.arguments import at_most, between
+from eascope.power.shared import STATED
 
 PROGRAM = "eascope"
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from host.errors import EascopeError
-from host.table import Table
+from eascope.host.errors import EascopeError
+from eascope.host.table import Table
 
 if TYPE_CHECKING:
-    from analysis.compare import Comparison
-    from analysis.records.cell import CellRecord
-    from engines.records import HostRecord
-    from experiments.runs import Run
+    from eascope.analysis.compare import Comparison
+    from eascope.analysis.records.cell import CellRecord
+    from eascope.engines.records import HostRecord
+    from eascope.experiments.runs import Run
 
 
 #: Fields of a `CellRecord` that say which run it is.
@@ -43,14 +43,14 @@ def shown(path: Path) -> str:
 
 def measured(comparison: Comparison, *, whole: bool) -> str:
     """A comparison, or a run alone, as text; ``whole``: with every measure."""
-    from analysis.glance import everything, glance
+    from eascope.analysis.glance import everything, glance
 
     return everything(comparison) if whole else glance(comparison)
 
 
 def _settings(cell: CellRecord) -> dict[str, str]:
     """Other settings that distinguish runs: mode, controls, kernel, energy model."""
-    from analysis.engine import kernel_words
+    from eascope.analysis.engine import kernel_words
 
     words = {
         "mode": cell.mode,

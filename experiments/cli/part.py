@@ -21,8 +21,8 @@ def run(options: argparse.Namespace) -> int:
     :raises RequestError: a file that is no part.
     :raises EascopeError: when the part cannot be begun.
     """
-    from experiments.cli.output import print_json
-    from experiments.sweeps.part import read_part, run_part
+    from eascope.experiments.cli.output import print_json
+    from eascope.experiments.sweeps.part import read_part, run_part
 
     part = read_part(Path(options.file))
     failed = run_part(part)

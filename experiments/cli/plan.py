@@ -6,12 +6,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from experiments.arguments import count
-from experiments.cli.campaign_options import add_campaign, campaign_of, jobs_here
-from experiments.cli.output import print_json
+from eascope.experiments.arguments import count
+from eascope.experiments.cli.campaign_options import add_campaign, campaign_of, jobs_here
+from eascope.experiments.cli.output import print_json
 
 if TYPE_CHECKING:
-    from experiments.sweeps.survey import Cost, Survey
+    from eascope.experiments.sweeps.survey import Cost, Survey
 
 SUMMARY = "count a campaign's cells by state, with host time and disk space; write nothing"
 EXAMPLE = "eascope plan opp-sweep"
@@ -42,9 +42,9 @@ def run(options: argparse.Namespace) -> int:
     import tempfile
     from pathlib import Path
 
-    from experiments.sweeps.survey import cost_of, survey_of
-    from experiments.writable import check_runs_folder
-    from host.dry import nothing_built
+    from eascope.experiments.sweeps.survey import cost_of, survey_of
+    from eascope.experiments.writable import check_runs_folder
+    from eascope.host.dry import nothing_built
 
     check_runs_folder()
     campaign = campaign_of(options)
@@ -82,7 +82,7 @@ def plan_object(survey: Survey, cost: Cost, jobs: int) -> dict[str, object]:
 
 def plan_lines(survey: Survey, cost: Cost, jobs: int) -> list[str]:
     """The plan in words."""
-    from host.proc import duration
+    from eascope.host.proc import duration
 
     campaign, counts = survey.campaign, survey.counts
     lines = [f"campaign {campaign.name}: {campaign.summary}"]

@@ -7,8 +7,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.cli.output import print_json
-from host.errors import RequestError, unknown
+from eascope.experiments.cli.output import print_json
+from eascope.host.errors import RequestError, unknown
 
 SUMMARY = "predict power from measured events with a core's calibrated model"
 EXAMPLE = "eascope power predict --core cortex-a15 --csv rows.csv"
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a core, a file or a column that there is not.
     """
-    from power.predict import predicted, write_csv
+    from eascope.power.predict import predicted, write_csv
 
     if options.verb not in VERBS:
         raise unknown("power command", options.verb, VERBS)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``docs/reference/command-line.md``, written from the parsers.
 
-``python -m experiments.cli.reference`` writes the page, and ``docs/reference/variants.md``. Tests
-assert that the committed pages are what the parsers and the declarations give.
+``python -m eascope.experiments.cli.reference`` writes the page, and
+``docs/reference/variants.md``. Tests assert that the committed pages are what the parsers and the
+declarations give.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.cli import variants_page
-from experiments.cli.verbs import make_parser
-from host.table import Row, Table, TableCell
-from kernels.variants import load_catalogue
+from eascope.experiments.cli import variants_page
+from eascope.experiments.cli.verbs import make_parser
+from eascope.host.table import Row, Table, TableCell
+from eascope.kernels.variants import load_catalogue
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "command-line.md"
 
@@ -22,7 +23,7 @@ HEAD = """\
 # Command line
 
 `make` sets up `.venv/bin/eascope`. This page is written from the parsers
-(`python -m experiments.cli.reference`); `eascope COMMAND --help` prints the same.
+(`python -m eascope.experiments.cli.reference`); `eascope COMMAND --help` prints the same.
 `eascope --version` prints the version and its commit.
 
 Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one line

@@ -6,22 +6,22 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from host.proc import say
+from eascope.host.proc import say
 
 if TYPE_CHECKING:
-    from experiments.request import Names, Request
-    from power.given import GivenModel
+    from eascope.experiments.request import Names, Request
+    from eascope.power.given import GivenModel
 
 
 def request_of(
     options: argparse.Namespace, variant: str, seed: int, energy_model: GivenModel
 ) -> Request:
     """The request for one variant and seed, with the options of `add_cell`."""
-    from engines.registry import DEFAULT_ENGINE
-    from experiments.controls import Controls
-    from experiments.request import Request
-    from experiments.trace_events import read_events
-    from kernels.own import read_own
+    from eascope.engines.registry import DEFAULT_ENGINE
+    from eascope.experiments.controls import Controls
+    from eascope.experiments.request import Request
+    from eascope.experiments.trace_events import read_events
+    from eascope.kernels.own import read_own
 
     controls = Controls(
         dvfs=options.dvfs,
@@ -57,7 +57,7 @@ def request_of(
 
 def warn(names: Names) -> None:
     """Print the cautions about a request before it is run."""
-    from experiments.cautions import rate_warnings, without_eas, wrong_capacities
+    from eascope.experiments.cautions import rate_warnings, without_eas, wrong_capacities
 
     for text in (wrong_capacities(names), without_eas(names), *rate_warnings(names)):
         if text:

@@ -7,12 +7,12 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from configs.axes import AXES
+from eascope.configs.axes import AXES
 
 if TYPE_CHECKING:
-    from experiments.axes import Cases
-    from experiments.finished import BilledBy
-    from experiments.request import Names
+    from eascope.experiments.axes import Cases
+    from eascope.experiments.finished import BilledBy
+    from eascope.experiments.request import Names
 
 
 def add_robust(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def asked_cases(text: str | None, asked: Sequence[Names], billing: BilledBy) -> 
     :param asked: the asked cells, of every variant and seed.
     :raises RequestError: an axis that does not exist, or that a person named and cannot be varied.
     """
-    from experiments.axes import cases_of, wanted_axes
+    from eascope.experiments.axes import cases_of, wanted_axes
 
     if text is None:
         return None

@@ -6,17 +6,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from experiments.arguments import natural
-from experiments.cli.dry_run import add_dry_run, dry_run
-from experiments.cli.options import add_all, add_cell, add_power
-from experiments.cli.output import cost, measured, print_json, shown
-from experiments.cli.request import request_of, warn
+from eascope.experiments.arguments import natural
+from eascope.experiments.cli.dry_run import add_dry_run, dry_run
+from eascope.experiments.cli.options import add_all, add_cell, add_power
+from eascope.experiments.cli.output import cost, measured, print_json, shown
+from eascope.experiments.cli.request import request_of, warn
 
 if TYPE_CHECKING:
-    from analysis.derive import Derived
-    from configs.platform import Platform
-    from experiments.request import Names
-    from experiments.runs import Run
+    from eascope.analysis.derive import Derived
+    from eascope.configs.platform import Platform
+    from eascope.experiments.cell import Cell
+    from eascope.experiments.request import Names
+    from eascope.experiments.runs import Run
 
 SUMMARY = "run one cell, unless its run is there already"
 EXAMPLE = "eascope run --platform juno-r2 --variant mainline --scenario smoke"
@@ -43,20 +44,12 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or the run failed.
     """
-    from experiments.cell import prepare
-    from experiments.finished import derived_for
-    from experiments.pool import run_all
-    from experiments.writable import check_runs_place
-
-    check_runs_place()
     if options.dry_run:
+        from eascope.experiments.writable import check_runs_place
+
+        check_runs_place()
         return dry_run(options, lambda: ([_names(options)], ()))
-    names = _names(options)
-    warn(names)
-    cell = prepare(names)
-    [(done, derived)] = run_all(
-        [cell], lambda cell, done: (done, derived_for(cell, done, options.power))
-    )
+    cell, done, derived = execute(options)
     if options.json:
         _print_object(done, derived)
     else:
@@ -64,15 +57,35 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def execute(options: argparse.Namespace) -> tuple[Cell, Run, Derived]:
+    """The cell of ``options``, its run, which is executed unless it is there, and the result.
+
+    :raises EascopeError: the request is wrong, or the run failed.
+    """
+    from eascope.experiments.cell import prepare
+    from eascope.experiments.finished import derived_for
+    from eascope.experiments.pool import run_all
+    from eascope.experiments.writable import check_runs_place
+
+    check_runs_place()
+    names = _names(options)
+    warn(names)
+    cell = prepare(names)
+    [(done, derived)] = run_all(
+        [cell], lambda cell, done: (done, derived_for(cell, done, options.power))
+    )
+    return cell, done, derived
+
+
 def _names(options: argparse.Namespace) -> Names:
     """The requested cell.
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from experiments.finished import BilledBy
-    from experiments.request import resolve
-    from power.choice import check_power
-    from power.given import given_model
+    from eascope.experiments.finished import BilledBy
+    from eascope.experiments.request import resolve
+    from eascope.power.choice import check_power
+    from eascope.power.given import given_model
 
     model = given_model(options.em, options.em_error)
     check_power(options.power)
@@ -89,8 +102,8 @@ def _print_object(done: Run, derived: Derived) -> None:
 
 
 def _print_text(platform: Platform, done: Run, derived: Derived, *, whole: bool) -> None:
-    from analysis.compare import comparison
-    from analysis.decisions import of_first_runs, text
+    from eascope.analysis.compare import comparison
+    from eascope.analysis.decisions import of_first_runs, text
 
     variants = {derived.cell.variant: [derived]}
     print(measured(comparison(platform, variants), whole=whole), end="")

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import argparse
 
-from experiments.cli.output import print_json, shown
-from host.errors import RequestError, unknown
-from host.proc import say
-from kernels.releases import DEFAULT, RELEASES
+from eascope.experiments.cli.output import print_json, shown
+from eascope.host.errors import RequestError, unknown
+from eascope.host.proc import say
+from eascope.kernels.releases import DEFAULT, RELEASES
 
 SUMMARY = "import posted patches as a variant"
 EXAMPLE = "eascope series import v2.mbx --name my-idea"
@@ -55,8 +55,8 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a wrong source, name or patch; nothing is written then.
     """
-    from kernels.imported import ONTO, import_series
-    from kernels.queues import CONFIG
+    from eascope.kernels.imported import ONTO, import_series
+    from eascope.kernels.queues import CONFIG
 
     if options.verb not in VERBS:
         raise unknown("series command", options.verb, VERBS)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from experiments.cli.options import add_all, add_power
-from experiments.cli.output import measured, print_columns, print_json, run_object
+from eascope.experiments.cli.options import add_all, add_power
+from eascope.experiments.cli.output import measured, print_columns, print_json, run_object
 
 if TYPE_CHECKING:
-    from experiments.runs import Run
+    from eascope.experiments.runs import Run
 
 SUMMARY = "print one run: its cell and its results"
 EXAMPLE = "eascope show 3f9a"
@@ -30,8 +30,8 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: when no run has that name, or it is damaged.
     """
-    from experiments.runs import find_run
-    from power.choice import check_power
+    from eascope.experiments.runs import find_run
+    from eascope.power.choice import check_power
 
     check_power(options.power)
     chosen = find_run(options.run)
@@ -56,10 +56,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _result(run: Run, power: str | None, *, whole: bool) -> tuple[dict[str, Any], str]:
     """A finished run's ``result.json``, and the same as text."""
-    from analysis.compare import comparison
-    from analysis.decisions import of_first_runs
-    from analysis.decisions import text as decisions_text
-    from experiments.finished import derived_by, platform_of
+    from eascope.analysis.compare import comparison
+    from eascope.analysis.decisions import of_first_runs
+    from eascope.analysis.decisions import text as decisions_text
+    from eascope.experiments.finished import derived_by, platform_of
 
     derived = derived_by(run, power)
     variants = {run.cell.variant: [derived]}

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.cli.campaign_options import add_campaign, campaign_of, is_campaign
-from experiments.cli.output import print_columns, print_json, run_object
-from host.cache import runs_root
+from eascope.experiments.cli.campaign_options import add_campaign, campaign_of, is_campaign
+from eascope.experiments.cli.output import print_columns, print_json, run_object
+from eascope.host.cache import runs_root
 
 if TYPE_CHECKING:
-    from experiments.sweeps.survey import Survey
+    from eascope.experiments.sweeps.survey import Survey
 
 SUMMARY = "list every run and its state, or sum up the state of a campaign"
 EXAMPLE = "eascope status"
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: a fault of the campaign.
     """
-    from experiments.writable import check_runs_folder
+    from eascope.experiments.writable import check_runs_folder
 
     check_runs_folder()
     if is_campaign(options):
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
 def _campaign(options: argparse.Namespace) -> int:
     import tempfile
 
-    from experiments.sweeps.survey import survey_of
-    from host.dry import nothing_built
+    from eascope.experiments.sweeps.survey import survey_of
+    from eascope.host.dry import nothing_built
 
     campaign = campaign_of(options)
     with tempfile.TemporaryDirectory(prefix="eascope-") as folder, nothing_built():
@@ -60,7 +60,7 @@ def _campaign(options: argparse.Namespace) -> int:
 
 def campaign_object(survey: Survey) -> dict[str, Any]:
     """The state of a campaign as JSON."""
-    from experiments.sweeps.totals import totals_of
+    from eascope.experiments.sweeps.totals import totals_of
 
     totals = totals_of(survey)
     return {
@@ -81,8 +81,8 @@ def campaign_object(survey: Survey) -> dict[str, Any]:
 
 def campaign_lines(survey: Survey) -> list[str]:
     """The state of a campaign in words."""
-    from experiments.sweeps.totals import totals_of
-    from host.proc import duration
+    from eascope.experiments.sweeps.totals import totals_of
+    from eascope.host.proc import duration
 
     totals = totals_of(survey)
     states = ", ".join(f"{count} {state}" for state, count in totals.states.items())
@@ -102,7 +102,7 @@ def campaign_lines(survey: Survey) -> list[str]:
 
 def _runs(options: argparse.Namespace) -> int:
     """Print every run."""
-    from experiments.runs import all_runs
+    from eascope.experiments.runs import all_runs
 
     objects = [run_object(entry) for entry in all_runs()]
     if options.json:

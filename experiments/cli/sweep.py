@@ -6,18 +6,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from experiments.cli.campaign_options import (
+from eascope.experiments.cli.campaign_options import (
     add_campaign,
     campaign_of,
     jobs_here,
     out_file,
 )
-from experiments.cli.output import print_json, shown
-from experiments.cli.plan import add_jobs
-from host.errors import RequestError
+from eascope.experiments.cli.output import print_json, shown
+from eascope.experiments.cli.plan import add_jobs
+from eascope.host.errors import RequestError
 
 if TYPE_CHECKING:
-    from experiments.sweeps.survey import Survey
+    from eascope.experiments.sweeps.survey import Survey
 
 SUMMARY = "run the missing cells of a campaign with Snakemake, on this host or on a cluster"
 EXAMPLE = (
@@ -47,12 +47,12 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or the sweep could not begin.
     """
-    from experiments.sweeps.array_script import write_array
-    from experiments.sweeps.ledger import platforms_folder
-    from experiments.sweeps.missing import run_missing
-    from experiments.sweeps.session import begin, check_snakemake
-    from experiments.sweeps.survey import survey_of
-    from experiments.writable import check_runs
+    from eascope.experiments.sweeps.array_script import write_array
+    from eascope.experiments.sweeps.ledger import platforms_folder
+    from eascope.experiments.sweeps.missing import run_missing
+    from eascope.experiments.sweeps.session import begin, check_snakemake
+    from eascope.experiments.sweeps.survey import survey_of
+    from eascope.experiments.writable import check_runs
 
     campaign = campaign_of(options)
     script = out_file("--script", options.script) if options.script is not None else None
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_end(survey: Survey, *, as_json: bool) -> int:
-    from experiments.cli.status import campaign_lines, campaign_object
+    from eascope.experiments.cli.status import campaign_lines, campaign_object
 
     if as_json:
         print_json(campaign_object(survey))

@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.cli.campaign_options import add_campaign, campaign_of, out_file
-from experiments.cli.output import print_json, shown
+from eascope.experiments.cli.campaign_options import add_campaign, campaign_of, out_file
+from eascope.experiments.cli.output import print_json, shown
 
 SUMMARY = "write a campaign's results as one long CSV table, one line per cell and measure"
 EXAMPLE = "eascope table opp-sweep --out opp-sweep.csv"
@@ -46,15 +46,15 @@ def run(options: argparse.Namespace) -> int:
     import sys
     import tempfile
 
-    from experiments.sweeps.campaign_table import against, as_objects, draw_once, plain
-    from experiments.sweeps.differences import place_of
-    from experiments.sweeps.survey import survey_of
-    from experiments.writable import check_runs_folder
-    from host.cache import write_atomic
-    from host.dry import nothing_built
-    from host.errors import RequestError
-    from host.proc import say
-    from host.writing import writing_into
+    from eascope.experiments.sweeps.campaign_table import against, as_objects, draw_once, plain
+    from eascope.experiments.sweeps.differences import place_of
+    from eascope.experiments.sweeps.survey import survey_of
+    from eascope.experiments.writable import check_runs_folder
+    from eascope.host.cache import write_atomic
+    from eascope.host.dry import nothing_built
+    from eascope.host.errors import RequestError
+    from eascope.host.proc import say
+    from eascope.host.writing import writing_into
 
     check_runs_folder()
     campaign = campaign_of(options)

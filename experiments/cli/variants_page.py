@@ -13,11 +13,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernels.naming import releases_of
-from kernels.switches import switch_words
+from eascope.kernels.naming import releases_of
+from eascope.kernels.switches import switch_words
 
 if TYPE_CHECKING:
-    from kernels.variants import Variant
+    from eascope.kernels.variants import Variant
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "variants.md"
 
@@ -25,8 +25,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "variants.md
 KEYS = Path(__file__).with_name("variants.md.in")
 HEADING = "## The variants that there are\n"
 HEAD = """
-Drawn from `kernels/variants.toml` by `python -m experiments.cli.reference`; `eascope list variants
---long` prints the same. A switch without a folder is a file of `/sys/kernel/debug/sched/eascope`.
+Drawn from `kernels/variants.toml` by `python -m eascope.experiments.cli.reference`;
+`eascope list variants --long` prints the same. A switch without a folder is a file of
+`/sys/kernel/debug/sched/eascope`.
 
 `as NAME` means: what `NAME` deviates by, this variant deviates by, too. `as mainline` is the
 least: the kernels of all variants have the base queue. A line that begins with a release is about

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from typing import Protocol
 
-from experiments.cli import (
+from eascope.experiments.cli import (
     cache,
     characterise,
     compare,
@@ -30,7 +30,7 @@ from experiments.cli import (
     table,
     verify,
 )
-from experiments.cli.options import PROGRAM, Parser
+from eascope.experiments.cli.options import PROGRAM, Parser
 
 
 class Verb(Protocol):
@@ -81,7 +81,7 @@ class _PrintVersion(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        from host.version import eascope_version
+        from eascope.host.version import eascope_version
 
         print(f"{PROGRAM} {eascope_version()}")
         parser.exit()

@@ -7,9 +7,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from experiments.cli.output import print_json, run_object
-from host.cache import check_artefact, entries
-from host.errors import EascopeError
+from eascope.experiments.cli.output import print_json, run_object
+from eascope.host.cache import check_artefact, entries
+from eascope.host.errors import EascopeError
 
 SUMMARY = "check runs, ledgers of campaigns and the cache against their digests"
 EXAMPLE = "eascope verify"
@@ -30,9 +30,9 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: when no run has a given name, or there is no folder of runs.
     """
-    from experiments.runs import all_runs, check, find_run
-    from experiments.sweeps.ledger import ledgers
-    from experiments.writable import check_runs_folder
+    from eascope.experiments.runs import all_runs, check, find_run
+    from eascope.experiments.sweeps.ledger import ledgers
+    from eascope.experiments.writable import check_runs_folder
 
     check_runs_folder()
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _ledger_object(campaign: str) -> dict[str, Any]:
-    from experiments.sweeps.ledger import ledger_folder, problems_of
+    from eascope.experiments.sweeps.ledger import ledger_folder, problems_of
 
     problems = problems_of(campaign)
     state = "broken" if problems else "done"

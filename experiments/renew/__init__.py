@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures anew what the product reads from `analysis.known`: ``python -m experiments.renew``."""
+"""Measures anew what the product reads from `analysis.known`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m experiments.renew``: executes missing runs, and writes what the product reads.
+"""``python -m eascope.experiments.renew``: executes runs, writes what the product reads.
 
 Both commands can be interrupted: complete runs stay.
 """
@@ -9,24 +9,24 @@ from __future__ import annotations
 import argparse
 import sys
 
-from analysis.known.noise import FILE, Noise
-from analysis.known.origin import DATA, KnownRecord
-from analysis.statistics import ENOUGH
-from experiments.arguments import count
-from experiments.renew import agreement, noise
-from host.errors import EascopeError, RequestError
-from host.proc import Ending, say
-from host.strict import shown_path
-from host.version import from_changed_checkout
+from eascope.analysis.known.noise import FILE, Noise
+from eascope.analysis.known.origin import DATA, KnownRecord
+from eascope.analysis.statistics import ENOUGH
+from eascope.experiments.arguments import count
+from eascope.experiments.renew import agreement, noise
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import Ending, say
+from eascope.host.strict import shown_path
+from eascope.host.version import from_changed_checkout
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure noise floors, or the agreement of the engines."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
-        prog="python -m experiments.renew",
+        prog="python -m eascope.experiments.renew",
         description=main.__doc__,
-        epilog="example: python -m experiments.renew noise eas/video-playback --platform juno-r2",
+        epilog="example: python -m eascope.experiments.renew noise smoke --platform juno-r2",
     )
     commands = parser.add_subparsers(dest="what", required=True)
     floors = commands.add_parser("noise", help="mainline compared with an equal kernel")

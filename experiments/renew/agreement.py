@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import geometric_mean
 
-from analysis.difference import unpaired_difference
-from analysis.engine import cpu_models
-from analysis.known.agreement import (
+from eascope.analysis.difference import unpaired_difference
+from eascope.analysis.engine import cpu_models
+from eascope.analysis.known.agreement import (
     Against,
     Agreement,
     AgreementCell,
@@ -17,14 +17,14 @@ from analysis.known.agreement import (
     Sample,
     WakeUps,
 )
-from analysis.known.findings import conditions_of
-from analysis.records.result import Result
-from analysis.verdicts import judge
-from engines.base import Identity
-from experiments.cell import Cell, identity_of, prepare
-from experiments.controls import Controls
-from experiments.pool import run_all
-from experiments.renew.costed import (
+from eascope.analysis.known.findings import conditions_of
+from eascope.analysis.records.result import Result
+from eascope.analysis.verdicts import judge
+from eascope.engines.base import Identity
+from eascope.experiments.cell import Cell, identity_of, prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.pool import run_all
+from eascope.experiments.renew.costed import (
     BySeed,
     Cells,
     CostedRun,
@@ -32,9 +32,9 @@ from experiments.renew.costed import (
     mean,
     residency_points,
 )
-from experiments.renew.origins import origin_of
-from experiments.request import Request, resolve
-from experiments.runs import existing
+from eascope.experiments.renew.origins import origin_of
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import existing
 
 PLATFORM = "juno-r2"
 SCENARIOS = (

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from analysis.engine import billing_of
-from analysis.records.cell import CellRecord
-from analysis.records.mean import mean_result
-from analysis.records.result import Result
-from engines.records import HostRecord
-from experiments.cell import Cell
-from experiments.finished import derived_for
-from experiments.runs import Run
+from eascope.analysis.engine import billing_of
+from eascope.analysis.records.cell import CellRecord
+from eascope.analysis.records.mean import mean_result
+from eascope.analysis.records.result import Result
+from eascope.engines.records import HostRecord
+from eascope.experiments.cell import Cell
+from eascope.experiments.finished import derived_for
+from eascope.experiments.runs import Run
 
 
 @dataclass(frozen=True)

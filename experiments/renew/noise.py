@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.compare import Comparison, comparison
-from analysis.derive import Derived
-from analysis.known.noise import Noise, NoiseFloor
-from analysis.null import Null
-from experiments.cell import Cell, identity_of, prepare
-from experiments.finished import derived_for
-from experiments.null import VARIANT, null_requests
-from experiments.pool import run_all
-from experiments.renew.origins import older, origin_of
-from experiments.request import Request, resolve
-from experiments.runs import Run
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.known.noise import Noise, NoiseFloor
+from eascope.analysis.null import Null
+from eascope.experiments.cell import Cell, identity_of, prepare
+from eascope.experiments.finished import derived_for
+from eascope.experiments.null import VARIANT, null_requests
+from eascope.experiments.pool import run_all
+from eascope.experiments.renew.origins import older, origin_of
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import Run
 
 #: A platform and a scenario.
 Pair = tuple[str, str]

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from analysis.known.origin import RUNS, Origin
-from analysis.records.cell import CellRecord
-from host.errors import RequestError
-from host.version import eascope_version
-from kernels.provenance import KernelProvenance
-from kernels.queues import series_digest
-from kernels.releases import release_of
-from kernels.variants import SERIES
+from eascope.analysis.known.origin import RUNS, Origin
+from eascope.analysis.records.cell import CellRecord
+from eascope.host.errors import RequestError
+from eascope.host.version import eascope_version
+from eascope.kernels.provenance import KernelProvenance
+from eascope.kernels.queues import series_digest
+from eascope.kernels.releases import release_of
+from eascope.kernels.variants import SERIES
 
 
 def origin_of(command: str, cells: Iterable[CellRecord]) -> Origin:

@@ -7,9 +7,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from experiments.sweeps.session import SweepSession
-from host.cache import cache_root, runs_root, write_atomic
-from host.writing import writing_into
+from eascope.experiments.sweeps.session import SweepSession
+from eascope.host.cache import cache_root, runs_root, write_atomic
+from eascope.host.writing import writing_into
 
 #: Tasks of an array, at most: what Slurm takes where a cluster sets no other MaxArraySize.
 MOST_TASKS = 1000
@@ -30,7 +30,7 @@ export EASCOPE_CACHE={cache}
 part=$SLURM_ARRAY_TASK_ID
 code=0
 while [ "$part" -lt {parts} ]; do
-	{python} -m experiments.cli.main part {folder}/parts/"$part".json || code=$?
+	{python} -m eascope.experiments.cli.main part {folder}/parts/"$part".json || code=$?
 	part=$((part + {tasks}))
 done
 exit $code

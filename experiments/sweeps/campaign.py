@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from configs.overrides import number_of
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from experiments.sweeps.constraints import AsIs, Constraint
-from experiments.sweeps.point import AS_IS, CONTROL, Point
-from host.errors import RequestError
+from eascope.configs.overrides import number_of
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.sweeps.constraints import AsIs, Constraint
+from eascope.experiments.sweeps.point import AS_IS, CONTROL, Point
+from eascope.host.errors import RequestError
 
 ROOT = Path(__file__).resolve().parent.parent / "campaigns"
 

@@ -9,11 +9,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from experiments.controls import Controls
-from experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
-from experiments.sweeps.constraints import Constraint, read_constraint
-from experiments.sweeps.point import AS_IS, CONTROL
-from host.errors import (
+from eascope.experiments.controls import Controls
+from eascope.experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
+from eascope.experiments.sweeps.constraints import Constraint, read_constraint
+from eascope.experiments.sweeps.point import AS_IS, CONTROL
+from eascope.host.errors import (
     RequestError,
     bad_input,
     missing_key,
@@ -21,7 +21,7 @@ from host.errors import (
     shortened,
     shown,
 )
-from host.strict import StrictTable, is_line, is_name, no_such_name, read_toml
+from eascope.host.strict import StrictTable, is_line, is_name, no_such_name, read_toml
 
 #: Keys of a campaign file.
 KEYS = {

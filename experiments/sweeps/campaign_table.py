@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.figures import axis as figure
-from analysis.figures import style
-from experiments.sweeps import differences, long_table
-from experiments.sweeps.differences import AxisDifference, other_work, place_of
-from experiments.sweeps.long_table import MeasuredCell, axes_of, measured
-from experiments.sweeps.survey import Survey
-from host.cache import sha256_bytes, write_atomic
-from host.errors import RequestError
-from host.proc import say
-from host.writing import writing_into
+from eascope.analysis.figures import axis as figure
+from eascope.analysis.figures import style
+from eascope.experiments.sweeps import differences, long_table
+from eascope.experiments.sweeps.differences import AxisDifference, other_work, place_of
+from eascope.experiments.sweeps.long_table import MeasuredCell, axes_of, measured
+from eascope.experiments.sweeps.survey import Survey
+from eascope.host.cache import sha256_bytes, write_atomic
+from eascope.host.errors import RequestError
+from eascope.host.proc import say
+from eascope.host.writing import writing_into
 
 
 def plain(survey: Survey, wanted: Collection[str]) -> list[str]:

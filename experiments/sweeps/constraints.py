@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from experiments.sweeps.point import AS_IS
-from host.errors import RequestError, names_allowed, shown
-from host.strict import INTEGER_BITS
+from eascope.experiments.sweeps.point import AS_IS
+from eascope.host.errors import RequestError, names_allowed, shown
+from eascope.host.strict import INTEGER_BITS
 
 #: What an expression may consist of, in words.
 ALLOWED = (

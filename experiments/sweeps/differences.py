@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.difference import Difference, difference
-from experiments.sweeps.campaign import Campaign
-from experiments.sweeps.long_table import MeasuredCell
-from host.errors import RequestError
+from eascope.analysis.difference import Difference, difference
+from eascope.experiments.sweeps.campaign import Campaign
+from eascope.experiments.sweeps.long_table import MeasuredCell
+from eascope.host.errors import RequestError
 
 #: Columns after those of the axes.
 COLUMNS = (

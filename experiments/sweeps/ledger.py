@@ -19,10 +19,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from experiments.runs import SIMKEY
-from host.cache import runs_root
-from host.errors import EascopeError, RequestError
-from host.record import Record
+from eascope.experiments.runs import SIMKEY
+from eascope.host.cache import runs_root
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.record import Record
 
 DONE, FAILED = "done", "failed"
 SUFFIX = ".jsonl"

@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from analysis.derive import Derived
-from analysis.records.cell import CellRecord, Inputs
-from analysis.rows import rows
-from configs.platform import Platform
-from experiments.cell import prepare
-from experiments.finished import derived_as
-from experiments.request import Names
-from experiments.runs import Run
-from experiments.sweeps.ledger import DONE, ledger_folder
-from experiments.sweeps.resolver import cell_id
-from experiments.sweeps.survey import Group, Survey
-from host.cache import runs_root
-from host.errors import EascopeError
-from power.given import given_record
+from eascope.analysis.derive import Derived
+from eascope.analysis.records.cell import CellRecord, Inputs
+from eascope.analysis.rows import rows
+from eascope.configs.platform import Platform
+from eascope.experiments.cell import prepare
+from eascope.experiments.finished import derived_as
+from eascope.experiments.request import Names
+from eascope.experiments.runs import Run
+from eascope.experiments.sweeps.ledger import DONE, ledger_folder
+from eascope.experiments.sweeps.resolver import cell_id
+from eascope.experiments.sweeps.survey import Group, Survey
+from eascope.host.cache import runs_root
+from eascope.host.errors import EascopeError
+from eascope.power.given import given_record
 
 #: Columns after those of the campaign's axes.
 COLUMNS = ("seed", "run", "measure", "unit", "value")

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from experiments.sweeps.ledger import platforms_folder
-from experiments.sweeps.session import begin, check_snakemake, run_session
-from experiments.sweeps.survey import Survey, cost_of, survey_of
-from host.proc import duration, say
+from eascope.experiments.sweeps.ledger import platforms_folder
+from eascope.experiments.sweeps.session import begin, check_snakemake, run_session
+from eascope.experiments.sweeps.survey import Survey, cost_of, survey_of
+from eascope.host.proc import duration, say
 
 
 def run_missing(

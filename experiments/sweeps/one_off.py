@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.sweeps.campaign import Campaign
-from experiments.sweeps.campaign_file import campaign_from
-from experiments.sweeps.point import CONTROL
-from host.cache import digest_of
-from host.errors import RequestError, missing_key, shown
-from host.strict import StrictTable
+from eascope.experiments.sweeps.campaign import Campaign
+from eascope.experiments.sweeps.campaign_file import campaign_from
+from eascope.experiments.sweeps.point import CONTROL
+from eascope.host.cache import digest_of
+from eascope.host.errors import RequestError, missing_key, shown
+from eascope.host.strict import StrictTable
 
 #: What messages call a campaign that has no file.
 FILE = "options"

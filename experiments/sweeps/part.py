@@ -17,13 +17,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from engines.base import Identity
-from experiments.cell import Cell, identity_of, prepare
-from experiments.failures import from_outside
-from experiments.finished import BilledBy, derived_for
-from experiments.request import Names
-from experiments.runs import Run, execute
-from experiments.sweeps.ledger import (
+from eascope.engines.base import Identity
+from eascope.experiments.cell import Cell, identity_of, prepare
+from eascope.experiments.failures import from_outside
+from eascope.experiments.finished import BilledBy, derived_for
+from eascope.experiments.request import Names
+from eascope.experiments.runs import Run, execute
+from eascope.experiments.sweeps.ledger import (
     DONE,
     FAILED,
     SUFFIX,
@@ -32,14 +32,14 @@ from experiments.sweeps.ledger import (
     ledger_folder,
     platforms_folder,
 )
-from experiments.sweeps.point import Point
-from experiments.sweeps.resolver import Resolver, cell_id
-from host.cache import runs_root
-from host.errors import Again, EascopeError, RequestError, bad_input
-from host.proc import duration, say
-from host.record import Record, RecordError
-from host.sealed import files_of
-from host.strict import NAME_RULE, is_name
+from eascope.experiments.sweeps.point import Point
+from eascope.experiments.sweeps.resolver import Resolver, cell_id
+from eascope.host.cache import runs_root
+from eascope.host.errors import Again, EascopeError, RequestError, bad_input
+from eascope.host.proc import duration, say
+from eascope.host.record import Record, RecordError
+from eascope.host.sealed import files_of
+from eascope.host.strict import NAME_RULE, is_name
 
 SCHEMA = 1
 #: Names of jobs: `experiments.sweeps.session` makes them of time, host and process.

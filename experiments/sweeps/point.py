@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from configs.overrides import Setting
-from engines.registry import DEFAULT_ENGINE
-from experiments.controls import Controls
-from experiments.finished import BilledBy
-from experiments.request import Request
-from host.errors import RequestError
-from host.record import Record
-from power.given import given_model
-from power.shared import STATED
+from eascope.configs.overrides import Setting
+from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.experiments.controls import Controls
+from eascope.experiments.finished import BilledBy
+from eascope.experiments.request import Request
+from eascope.host.errors import RequestError
+from eascope.host.record import Record
+from eascope.power.given import given_model
+from eascope.power.shared import STATED
 
 #: Of an axis: a value with which the platform or the kernel keeps what it has.
 AS_IS = "as is"

@@ -16,21 +16,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from configs.activity import Activity
-from configs.overrides import overridden
-from configs.platform import Platform
-from engines.base import Engine
-from experiments.cell import built_digests, identity_of
-from experiments.controls import Controls
-from experiments.request import Files, GivenPlatform, Names, Request, resolve
-from experiments.scenario import Scenario
-from experiments.sweeps.point import Point
-from host.cache import digest_of, write_atomic
-from host.dry import NotBuilt
-from host.errors import RequestError
-from host.imports import closure, code_digest
-from kernels.own import Own
-from kernels.variants import Kernel, Variant, boot_args
+from eascope.configs.activity import Activity
+from eascope.configs.overrides import overridden
+from eascope.configs.platform import Platform
+from eascope.engines.base import Engine
+from eascope.experiments.cell import built_digests, identity_of
+from eascope.experiments.controls import Controls
+from eascope.experiments.request import Files, GivenPlatform, Names, Request, resolve
+from eascope.experiments.scenario import Scenario
+from eascope.experiments.sweeps.point import Point
+from eascope.host.cache import digest_of, write_atomic
+from eascope.host.dry import NotBuilt
+from eascope.host.errors import RequestError
+from eascope.host.imports import closure, code_digest
+from eascope.kernels.own import Own
+from eascope.kernels.variants import Kernel, Variant, boot_args
 
 #: Code that makes cells; it is a part of their ids.
 _CODE = (Path(__file__).resolve().parent.parent / "cell.py",)

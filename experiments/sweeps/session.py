@@ -20,16 +20,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.sweeps.campaign import Campaign
-from experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
-from experiments.sweeps.part import LEAST_CELLS, MOST_CELLS, SCHEMA, PartGroup, SweepPart, split
-from experiments.sweeps.point import Point
-from experiments.sweeps.slurm import JOB_LOGS, SLURM, slurm_environment, slurm_options
-from host.cache import cache_root, runs_root
-from host.errors import EascopeError, RequestError, names_allowed
-from host.imports import REPO
-from host.proc import duration, say
-from host.writing import writing_into
+from eascope.experiments.sweeps.campaign import Campaign
+from eascope.experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
+from eascope.experiments.sweeps.part import (
+    LEAST_CELLS,
+    MOST_CELLS,
+    SCHEMA,
+    PartGroup,
+    SweepPart,
+    split,
+)
+from eascope.experiments.sweeps.point import Point
+from eascope.experiments.sweeps.slurm import JOB_LOGS, SLURM, slurm_environment, slurm_options
+from eascope.host.cache import cache_root, runs_root
+from eascope.host.errors import EascopeError, RequestError, names_allowed
+from eascope.host.imports import PACKAGES
+from eascope.host.proc import duration, say
+from eascope.host.writing import writing_into
 
 HERE = Path(__file__).resolve().parent
 SNAKEFILE = HERE / "Snakefile"
@@ -189,7 +196,9 @@ def environment(session: SweepSession, profile: str | None) -> dict[str, str]:
         **os.environ,
         **(slurm_environment(session.folder) if slurm else {}),
         # Jobs run the code of the command, whichever checkout an environment has installed.
-        "PYTHONPATH": os.pathsep.join([str(REPO), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": os.pathsep.join(
+            [str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])]
+        ),
         "EASCOPE_RUNS": str(runs_root()),
         "EASCOPE_CACHE": str(cache_root()),
         # Temporary files of Snakemake's own cache.

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from experiments.cell import missing, prepare
-from experiments.failures import from_outside
-from experiments.pool import BESIDE_S, Work, seconds_of, seen_times
-from experiments.request import Names
-from experiments.runs import Run, all_runs
-from experiments.sweeps.campaign import Campaign
-from experiments.sweeps.ledger import DONE, FAILED, LedgerLine, read_ledger, run_folders
-from experiments.sweeps.part import MOST_CELLS, disk_kib
-from experiments.sweeps.point import Point
-from experiments.sweeps.resolver import Resolver, cell_id
-from host.cache import runs_root
-from host.errors import RequestError
-from power.choice import power_of
-from power.shared import check_shared
+from eascope.experiments.cell import missing, prepare
+from eascope.experiments.failures import from_outside
+from eascope.experiments.pool import BESIDE_S, Work, seconds_of, seen_times
+from eascope.experiments.request import Names
+from eascope.experiments.runs import Run, all_runs
+from eascope.experiments.sweeps.campaign import Campaign
+from eascope.experiments.sweeps.ledger import DONE, FAILED, LedgerLine, read_ledger, run_folders
+from eascope.experiments.sweeps.part import MOST_CELLS, disk_kib
+from eascope.experiments.sweeps.point import Point
+from eascope.experiments.sweeps.resolver import Resolver, cell_id
+from eascope.host.cache import runs_root
+from eascope.host.errors import RequestError
+from eascope.power.choice import power_of
+from eascope.power.shared import check_shared
 
 #: States of cells; a cell whose kernel is not built yet is missing, too.
 MISSING = "missing"

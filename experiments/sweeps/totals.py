@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiments.sweeps.ledger import DONE, FAILED
-from experiments.sweeps.resolver import cell_id
-from experiments.sweeps.survey import Survey
+from eascope.experiments.sweeps.ledger import DONE, FAILED
+from eascope.experiments.sweeps.resolver import cell_id
+from eascope.experiments.sweeps.survey import Survey
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare import Comparison
-from analysis.derive import Derived, derive
-from configs.activity import Activity, load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
+from eascope.analysis.compare import Comparison
+from eascope.analysis.derive import Derived, derive
+from eascope.configs.activity import Activity, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
 from tests.support.compared import compared_runs
 from tests.support.synthetic import PERIODS, Schedule, write_run
 

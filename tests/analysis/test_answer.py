@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from analysis.answer import answers
-from analysis.compare import Comparison, comparison
-from analysis.compare_text import text as text_of
-from analysis.derive import Derived
-from analysis.glance import LINES, everything, glance, glance_of, glance_text
-from analysis.records.cell import Expectation
-from analysis.records.glance import Glance
-from analysis.records.result import Deadlines
-from analysis.records.verdict import ENOUGH_FOR_VERDICT
-from analysis.statistics import ENOUGH
-from configs.platform import Platform
+from eascope.analysis.answer import answers
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_text import text as text_of
+from eascope.analysis.derive import Derived
+from eascope.analysis.glance import LINES, everything, glance, glance_of, glance_text
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.glance import Glance
+from eascope.analysis.records.result import Deadlines
+from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
+from eascope.analysis.statistics import ENOUGH
+from eascope.configs.platform import Platform
 from tests.support.records import kernel_record, task_record
 from tests.support.stated import stated
 

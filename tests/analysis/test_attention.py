@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from analysis.attention import attention
-from analysis.compare import Comparison, comparison
-from analysis.derive import Derived
-from analysis.glance import glance
-from analysis.records.cell import ProgramRecord
-from analysis.records.result import Deadlines
-from analysis.report import page
-from configs.platform import Platform
+from eascope.analysis.attention import attention
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.glance import glance
+from eascope.analysis.records.cell import ProgramRecord
+from eascope.analysis.records.result import Deadlines
+from eascope.analysis.report import page
+from eascope.configs.platform import Platform
 from tests.support.stated import stated
 
 

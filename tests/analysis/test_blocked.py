@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.derive import Derived, derive
-from analysis.records.cell import CELL, CellRecord, TaskRecord
-from configs.activity import Activity
-from configs.platform import Platform
-from host.errors import EascopeError
+from eascope.analysis.derive import Derived, derive
+from eascope.analysis.records.cell import CELL, CellRecord, TaskRecord
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.host.errors import EascopeError
 from tests.support.synthetic import MS, Burst, Schedule, reseal, write_run
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from analysis.compare import Comparison, comparison
-from analysis.compare_json import differences_json, variant_json
-from analysis.compare_json import summary as summary_of
-from analysis.compare_text import text as text_of
-from analysis.derive import Derived
-from analysis.difference import difference, unpaired_difference
-from analysis.known.findings import Finding
-from analysis.statement import value_at
-from analysis.statistics import ENOUGH
-from configs.platform import Platform
-from host.errors import EascopeError
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_json import differences_json, variant_json
+from eascope.analysis.compare_json import summary as summary_of
+from eascope.analysis.compare_text import text as text_of
+from eascope.analysis.derive import Derived
+from eascope.analysis.difference import difference, unpaired_difference
+from eascope.analysis.known.findings import Finding
+from eascope.analysis.statement import value_at
+from eascope.analysis.statistics import ENOUGH
+from eascope.configs.platform import Platform
+from eascope.host.errors import EascopeError
 from tests.support.stated import stated
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -246,7 +246,7 @@ def test_findings_are_not_about_a_platform_file_of_ones_own(
         (verdict.variant, verdict.statement): Finding("known", usual.conditions)
         for verdict in usual.verdicts
     }
-    monkeypatch.setattr("analysis.compare.findings", lambda *_: known)
+    monkeypatch.setattr("eascope.analysis.compare.findings", lambda *_: known)
     assert {verdict.finding for verdict in comparison(platform, runs).verdicts} == {"known"}
     own = {
         name: [dataclasses.replace(run, cell=dataclasses.replace(run.cell, own_platform=True))]

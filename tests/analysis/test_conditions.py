@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.conditions import against_source
-from analysis.records.cell import SourceConditionsRecord
+from eascope.analysis.conditions import against_source
+from eascope.analysis.records.cell import SourceConditionsRecord
 from tests.support.records import cell_record
 
 HAD = ("board-dvfs", "no-delay-dequeue")

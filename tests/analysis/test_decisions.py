@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analysis.decisions import candidates, listing, reason, recorded, summary, text
+from eascope.analysis.decisions import candidates, listing, reason, recorded, summary, text
 from tests.support.records import cell_record, controls_record
 
 #: mode, where the task was, where it goes, candidates (cpu:fits:cost:nr:energy), why

@@ -11,12 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.derive import TABLES, Derived, derive
-from analysis.records.cell import CELL, CellRecord
-from configs.activity import Activity
-from configs.platform import Platform
-from host.errors import EascopeError
-from power.billed import StatedPower
+from eascope.analysis.derive import TABLES, Derived, derive
+from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.host.errors import EascopeError
+from eascope.power.billed import StatedPower
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 

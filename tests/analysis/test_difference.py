@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.difference import Difference
+from eascope.analysis.difference import Difference
 
 
 def made(percent: float | None, ends: tuple[float, float] | None, low: float = -1.0) -> Difference:

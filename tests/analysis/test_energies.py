@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.energies import ComputedDecision, computed_decisions
-from analysis.trace import Trace, TraceError
+from eascope.analysis.energies import ComputedDecision, computed_decisions
+from eascope.analysis.trace import Trace, TraceError
 
 
 def trace(*events: tuple[int, str, str]) -> Trace:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from analysis.derive import Derived
-from analysis.energy import FJ_PER_J, active_shares, energy, joules
-from configs.platform import Cluster, Platform
-from engines.records import SHARED_PART
-from power.billed import (
+from eascope.analysis.derive import Derived
+from eascope.analysis.energy import FJ_PER_J, active_shares, energy, joules
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.records import SHARED_PART
+from eascope.power.billed import (
     Energies,
     Interval,
     StatedPower,

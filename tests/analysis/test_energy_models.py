@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.compare import Comparison, comparison
-from analysis.compare_text import text as text_of
-from analysis.derive import Derived
-from analysis.energy_models import EnergyModels
-from analysis.records.cell import EnergyModelRecord
-from analysis.report import page
-from configs.platform import Platform
-from host.errors import EascopeError
-from power.given import given_model, given_record
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_text import text as text_of
+from eascope.analysis.derive import Derived
+from eascope.analysis.energy_models import EnergyModels
+from eascope.analysis.records.cell import EnergyModelRecord
+from eascope.analysis.report import page
+from eascope.configs.platform import Platform
+from eascope.host.errors import EascopeError
+from eascope.power.given import given_model, given_record
 from tests.support.stated import stated
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis.expect import of_run
-from analysis.records.cell import Expectation
-from analysis.records.result import Energy, Judged
-from analysis.statement import Absent, ExpectationError, parse, value_at
+from eascope.analysis.expect import of_run
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.result import Energy, Judged
+from eascope.analysis.statement import Absent, ExpectationError, parse, value_at
 from tests.support.records import cell_record, result_record
 
 RESULT: dict[str, Any] = {

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from analysis import figures
-from analysis.compare import Comparison, comparison
-from analysis.derive import Derived, derive
-from analysis.figures import robust as axes_figure
-from analysis.figures import stack, style
-from analysis.robust import AtValue, Robust
-from configs.activity import Activity
-from configs.platform import Platform
-from power.model import DerivedPower
+from eascope.analysis import figures
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import Derived, derive
+from eascope.analysis.figures import robust as axes_figure
+from eascope.analysis.figures import stack, style
+from eascope.analysis.robust import AtValue, Robust
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.power.model import DerivedPower
 from tests.support.figure_texts import check, texts
 from tests.support.synthetic import make_run
 from tests.support.varied import at
@@ -80,7 +80,9 @@ def test_the_text_below_has_room_for_its_lines(
     compared: Compared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However much is known of an engine's error."""
-    monkeypatch.setattr("analysis.figures.common.error_words", lambda run: "as far as known " * 30)
+    monkeypatch.setattr(
+        "eascope.analysis.figures.common.error_words", lambda run: "as far as known " * 30
+    )
     for name, draw in figures.FIGURES.items():
         with style.styled():
             figure = draw(many(compared, SHORT))

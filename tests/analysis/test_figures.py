@@ -14,10 +14,10 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from analysis import figures
-from analysis.compare import Comparison
-from analysis.engine import error_words
-from analysis.figures import clock, style
+from eascope.analysis import figures
+from eascope.analysis.compare import Comparison
+from eascope.analysis.engine import error_words
+from eascope.analysis.figures import clock, style
 
 Compared = Callable[[int], Comparison]
 

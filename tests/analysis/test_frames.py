@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.records.frames import FramesRecord
-from analysis.records.result import Completion, Frames
-from analysis.tables import markers
-from analysis.tables.frames import frames_of
-from analysis.trace import read_trace
-from analysis.window import Window
+from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.result import Completion, Frames
+from eascope.analysis.tables import markers
+from eascope.analysis.tables.frames import frames_of
+from eascope.analysis.trace import read_trace
+from eascope.analysis.window import Window
 from tests.support.records import cell_record, task_record
 from tests.support.synthetic import MS
 from tests.support.tracefile import TraceEvent, marker, switch, write

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.trace import read_trace
-from analysis.window import read_window
+from eascope.analysis.trace import read_trace
+from eascope.analysis.window import read_window
 from tests.support.command import eascope
 
 pytestmark = pytest.mark.guest

@@ -8,16 +8,16 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from analysis.energy import energy
-from analysis.tables.idle import ChipTimes, chip_times, with_entries
-from analysis.tables.split import AWAKE, LEAVING, Stretch
-from analysis.window import Window
-from configs.activity import load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.records import SHARED_PART
-from power.billed import Component, Interval, StatedPower
-from power.choice import power_model
+from eascope.analysis.energy import energy
+from eascope.analysis.tables.idle import ChipTimes, chip_times, with_entries
+from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch
+from eascope.analysis.window import Window
+from eascope.configs.activity import load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.records import SHARED_PART
+from eascope.power.billed import Component, Interval, StatedPower
+from eascope.power.choice import power_model
 
 US = 1_000
 WINDOW = Window(t0_ns=0, t1_ns=1_000 * US, offset_ns=0)

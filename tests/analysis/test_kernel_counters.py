@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from analysis.records.result import Pushes
-from analysis.tables.kernel_counters import pushes
+from eascope.analysis.records.result import Pushes
+from eascope.analysis.tables.kernel_counters import pushes
 from tests.support.synthetic import counters_text
 
 READY = counters_text(push_check=5, push_moved=3)

@@ -10,20 +10,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.measures import MEASURES
-from analysis.measures.__main__ import table
-from analysis.measures.registry import LOGS, Measure
-from analysis.records.cell import CELL, CellRecord, ProgramRecord
-from analysis.records.frames import FramesRecord
-from analysis.records.result import Result
-from analysis.source import RunData
-from analysis.trace import Trace, read_trace
-from analysis.window import read_window
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.records import COUNTERS, MARKS, STATE
-from experiments.trace_events import TRACE_EVENTS
-from power.billed import StatedPower
+from eascope.analysis.measures import MEASURES
+from eascope.analysis.measures.__main__ import table
+from eascope.analysis.measures.registry import LOGS, Measure
+from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
+from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.result import Result
+from eascope.analysis.source import RunData
+from eascope.analysis.trace import Trace, read_trace
+from eascope.analysis.window import read_window
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.records import COUNTERS, MARKS, STATE
+from eascope.experiments.trace_events import TRACE_EVENTS
+from eascope.power.billed import StatedPower
 from tests.support.synthetic import counters_text, make_run
 
 BY_NAME = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)

@@ -9,14 +9,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.compare import comparison
-from analysis.compare_text import text as text_of
-from analysis.derive import derive
-from analysis.figures.stack import draw
-from configs.activity import Activity
-from configs.platform import Platform
-from power.memory import load_controller
-from power.model import DerivedPower
+from eascope.analysis.compare import comparison
+from eascope.analysis.compare_text import text as text_of
+from eascope.analysis.derive import derive
+from eascope.analysis.figures.stack import draw
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.power.memory import load_controller
+from eascope.power.model import DerivedPower
 from tests.support.synthetic import make_run, reseal
 
 

@@ -7,13 +7,13 @@ import dataclasses
 
 import pytest
 
-from analysis.answer import answers
-from analysis.compare import Comparison, comparison
-from analysis.compare_json import differences_json
-from analysis.compare_text import text
-from analysis.glance import glance
-from analysis.null import Null
-from configs.platform import Platform
+from eascope.analysis.answer import answers
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_json import differences_json
+from eascope.analysis.compare_text import text
+from eascope.analysis.glance import glance
+from eascope.analysis.null import Null
+from eascope.configs.platform import Platform
 from tests.support.stated import stated
 
 

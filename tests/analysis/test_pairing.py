@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.compare import comparison
-from analysis.derive import Derived
-from analysis.pairing import by_variant, paired
-from configs.platform import Platform
-from host.errors import EascopeError
+from eascope.analysis.compare import comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.pairing import by_variant, paired
+from eascope.configs.platform import Platform
+from eascope.host.errors import EascopeError
 from tests.support.stated import stated
 
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from analysis.measures import MEASURES
-from analysis.paths import BY_PROGRAM, BY_TASK, wrong_path
+from eascope.analysis.measures import MEASURES
+from eascope.analysis.paths import BY_PROGRAM, BY_TASK, wrong_path
 
 TASKS, PROGRAMS = ["ui", "hog"], ["pipe"]
 

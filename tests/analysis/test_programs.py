@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.programs import (
+from eascope.analysis.programs import (
     MEASURES,
     OPERATIONS,
     PARSERS,
@@ -20,8 +20,8 @@ from analysis.programs import (
     is_measure,
     outputs,
 )
-from analysis.records.cell import ProgramRecord
-from analysis.rows import unit_of
+from eascope.analysis.records.cell import ProgramRecord
+from eascope.analysis.rows import unit_of
 
 RECORDED = Path(__file__).parent / "fixtures" / "programs"
 PING_PONG = "8000 round trips in 160000000 ns\n"

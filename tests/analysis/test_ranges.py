@@ -10,16 +10,16 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.compare import Comparison, comparison
-from analysis.compare_json import difference_json
-from analysis.compare_text import text as text_of
-from analysis.measures import MEASURES
-from analysis.ranges import range_of
-from analysis.records.verdict import UNDECIDED, Effect, Verdict
-from analysis.rows import RANGES
-from analysis.statement import parse
-from analysis.verdict_text import details, short
-from configs.platform_file import load_platform
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_json import difference_json
+from eascope.analysis.compare_text import text as text_of
+from eascope.analysis.measures import MEASURES
+from eascope.analysis.ranges import range_of
+from eascope.analysis.records.verdict import UNDECIDED, Effect, Verdict
+from eascope.analysis.rows import RANGES
+from eascope.analysis.statement import parse
+from eascope.analysis.verdict_text import details, short
+from eascope.configs.platform_file import load_platform
 from tests.support.stated import stated
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from analysis.records.cell import CellRecord
-from analysis.records.result import Result
-from configs.platform import Platform
-from engines.gem5.settings import RUN_MODES, machine_settings
-from engines.records import Failure, HostRecord, read_marks, write_marks
-from host.errors import EascopeError
-from host.record import Record
-from host.sealed import Done
+from eascope.analysis.records.cell import CellRecord
+from eascope.analysis.records.result import Result
+from eascope.configs.platform import Platform
+from eascope.engines.gem5.settings import RUN_MODES, machine_settings
+from eascope.engines.records import Failure, HostRecord, read_marks, write_marks
+from eascope.host.errors import EascopeError
+from eascope.host.record import Record
+from eascope.host.sealed import Done
 
 #: Files of a run on the fast engine.
 RUN = Path(__file__).parent / "fixtures" / "run"

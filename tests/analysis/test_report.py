@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis import figures, report
-from analysis.compare import Comparison, comparison
-from analysis.engine import error_words
+from eascope.analysis import figures, report
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.engine import error_words
 from tests.support.records import controls_record
 
 Compared = Callable[[int], Comparison]

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from matplotlib.text import Text
 
-from analysis import figures, report
-from analysis.compare import Comparison
-from analysis.figures import robust as figure
-from analysis.figures import style
-from analysis.robust import DEPENDS, LESS, MORE, NO_TEST, SAME, AtValue, Robust, sign
-from analysis.robust_text import (
+from eascope.analysis import figures, report
+from eascope.analysis.compare import Comparison
+from eascope.analysis.figures import robust as figure
+from eascope.analysis.figures import style
+from eascope.analysis.robust import DEPENDS, LESS, MORE, NO_TEST, SAME, AtValue, Robust, sign
+from eascope.analysis.robust_text import (
     all_answers,
     expectation_lines,
     robust_answers,
@@ -23,7 +23,7 @@ from analysis.robust_text import (
     robust_table,
     robust_text,
 )
-from configs.platform import Platform
+from eascope.configs.platform import Platform
 from tests.support.varied import SEEDS, at
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from analysis.derive import Derived
-from analysis.records.cell import TaskRecord
-from analysis.tables import shares
-from analysis.window import Window
-from configs.activity import Activity
-from configs.platform import Platform
+from eascope.analysis.derive import Derived
+from eascope.analysis.records.cell import TaskRecord
+from eascope.analysis.tables import shares
+from eascope.analysis.window import Window
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule
 

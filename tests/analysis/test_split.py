@@ -9,14 +9,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.tables.elided import with_elided
-from analysis.tables.split import ENDS, split
-from analysis.trace import Trace
-from analysis.window import Window
-from configs.activity import load_activity
-from configs.platform import Platform
-from engines.timing.mixture import mixture
-from host.errors import EascopeError
+from eascope.analysis.tables.elided import with_elided
+from eascope.analysis.tables.split import ENDS, split
+from eascope.analysis.trace import Trace
+from eascope.analysis.window import Window
+from eascope.configs.activity import load_activity
+from eascope.configs.platform import Platform
+from eascope.engines.timing.mixture import mixture
+from eascope.host.errors import EascopeError
 
 US = 1000
 #: The trace's clock is 1 ms late.

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from analysis import figures
-from analysis.compare import Comparison, comparison
-from analysis.compare_text import text as text_of
-from analysis.derive import derive
-from analysis.report import page
-from configs.activity import Activity
-from configs.platform import Platform
-from host.errors import RequestError
-from power import events, level
-from power.choice import power_model
-from power.derived import CYCLE, CorePower, load_derived
-from power.events import STACK
-from power.model import DerivedPower
+from eascope.analysis import figures
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_text import text as text_of
+from eascope.analysis.derive import derive
+from eascope.analysis.report import page
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.host.errors import RequestError
+from eascope.power import events, level
+from eascope.power.choice import power_model
+from eascope.power.derived import CYCLE, CorePower, load_derived
+from eascope.power.events import STACK
+from eascope.power.model import DerivedPower
 from tests.support.synthetic import make_run
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.compare import Comparison, comparison
-from analysis.compare_text import text
-from analysis.derive import Derived
-from analysis.difference import difference
-from analysis.glance import glance
-from analysis.stars import discoveries
-from configs.platform import Platform
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_text import text
+from eascope.analysis.derive import Derived
+from eascope.analysis.difference import difference
+from eascope.analysis.glance import glance
+from eascope.analysis.stars import discoveries
+from eascope.configs.platform import Platform
 from tests.support.stated import stated
 
 SEEDS = 20

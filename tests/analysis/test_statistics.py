@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from analysis import statistics
-from analysis.records.cell import Expectation
-from analysis.records.verdict import UNDECIDED
-from analysis.statistics import ENOUGH, MOST_SEEDS, POWER, Estimate, estimate, seeds_needed
-from analysis.verdicts import judge
-from host.table import Section
+from eascope.analysis import statistics
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.verdict import UNDECIDED
+from eascope.analysis.statistics import ENOUGH, MOST_SEEDS, POWER, Estimate, estimate, seeds_needed
+from eascope.analysis.verdicts import judge
+from eascope.host.table import Section
 from tests.support import coverage
 from tests.support.coverage import CASES, GAPS, covered, covered_rare, states
 from tests.support.repo import REPO

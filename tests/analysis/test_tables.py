@@ -10,18 +10,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.derive import Derived
-from analysis.records.cell import TaskRecord
-from analysis.records.result import Deadlines, Percentiles
-from analysis.tables import events as kernel_events
-from analysis.tables import markers
-from analysis.tables.latency import latency, percentile
-from analysis.tables.markers import first_end
-from analysis.tables.slices import placement, slices, until
-from analysis.trace import Trace, TraceError, read_trace
-from analysis.window import Window, read_window
-from configs.platform import Platform
-from host.errors import EascopeError
+from eascope.analysis.derive import Derived
+from eascope.analysis.records.cell import TaskRecord
+from eascope.analysis.records.result import Deadlines, Percentiles
+from eascope.analysis.tables import events as kernel_events
+from eascope.analysis.tables import markers
+from eascope.analysis.tables.latency import latency, percentile
+from eascope.analysis.tables.markers import first_end
+from eascope.analysis.tables.slices import placement, slices, until
+from eascope.analysis.trace import Trace, TraceError, read_trace
+from eascope.analysis.window import Window, read_window
+from eascope.configs.platform import Platform
+from eascope.host.errors import EascopeError
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule
 from tests.support.tracefile import TraceEvent, marker, migrate, switch, waking, write

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import analysis.trace
-from analysis.trace import TraceError, read_trace
+from eascope.analysis import trace as traces
+from eascope.analysis.trace import TraceError, read_trace
 from tests.support.tracefile import TraceEvent, marker, migrate, switch, trace_dat, waking, write
 
 MS = 1_000_000
@@ -98,17 +98,17 @@ def test_lines_that_are_not_understood_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "trace.dat", some_events(), 2)
-    reported = analysis.trace._report(tmp_path / "trace.dat")
-    monkeypatch.setattr(analysis.trace, "_report", lambda path: reported + b"what is this\n")
+    reported = traces._report(tmp_path / "trace.dat")
+    monkeypatch.setattr(traces, "_report", lambda path: reported + b"what is this\n")
     with pytest.raises(TraceError, match="line cannot be parsed: 'what is this'"):
         read_trace(tmp_path / "trace.dat")
 
 
 def test_lost_events_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "trace.dat", some_events(), 2)
-    reported = analysis.trace._report(tmp_path / "trace.dat")
+    reported = traces._report(tmp_path / "trace.dat")
     lost = reported + b"CPU:1 [123 EVENTS DROPPED]\n"
-    monkeypatch.setattr(analysis.trace, "_report", lambda path: lost)
+    monkeypatch.setattr(traces, "_report", lambda path: lost)
     with pytest.raises(TraceError, match="events were lost: CPU:1"):
         read_trace(tmp_path / "trace.dat")
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.compare_json import verdict_json
-from analysis.records.cell import Expectation
-from analysis.records.verdict import (
+from eascope.analysis.compare_json import verdict_json
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.verdict import (
     ENOUGH_FOR_VERDICT,
     REFUTED,
     SHOWN,
@@ -20,9 +20,9 @@ from analysis.records.verdict import (
     Effect,
     Verdict,
 )
-from analysis.statistics import estimate
-from analysis.verdict_text import counts, details, short, size_words
-from analysis.verdicts import judge
+from eascope.analysis.statistics import estimate
+from eascope.analysis.verdict_text import counts, details, short, size_words
+from eascope.analysis.verdicts import judge
 
 MORE = "energy_j.total > energy_j.total[mainline]"
 #: Twenty values around zero that have neither a trend nor a mean.

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.records.cell import ProgramRecord
-from analysis.records.result import Energy
-from analysis.records.work import WorkRecord
-from analysis.work import with_work, work_done
+from eascope.analysis.records.cell import ProgramRecord
+from eascope.analysis.records.result import Energy
+from eascope.analysis.records.work import WorkRecord
+from eascope.analysis.work import with_work, work_done
 from tests.support.records import cell_record, result_record, task_record
 
 CELL = cell_record(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from analysis.trace import read_trace
+from eascope.analysis.trace import read_trace
 from tests.support.tracefile import switch, waking, write
 
 EVENTS = 100_000

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from experiments.sweeps.part import MOST_CELLS, disk_kib
-from host.sealed import files_of
+from eascope.experiments.sweeps.part import MOST_CELLS, disk_kib
+from eascope.host.sealed import files_of
 from tests.support.campaigns import campaign, part_of, surveyed
 from tests.support.measuring import EASCOPE, Keep, Took, took
 
@@ -35,7 +35,7 @@ DEMO = ["compare", "mainline", "uclamp-sum", "--platform", "juno-r2"]
 DEMO += ["--scenario", "uclamp/frequency-spike", "--seeds", "10"]
 DEMO_RUNS = 20
 ALONE = f"""
-from engines.qemu import engine
+from eascope.engines.qemu import engine
 engine.run_shared = lambda key, asked: engine.run_alone(asked)
 {EASCOPE}
 """

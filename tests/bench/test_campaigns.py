@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cell import prepare
-from experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder
-from experiments.sweeps.resolver import cell_id
-from experiments.sweeps.survey import Survey, cost_of
-from host.cache import runs_root
-from host.dry import nothing_built
-from host.toml_text import toml_text
+from eascope.experiments.cell import prepare
+from eascope.experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder
+from eascope.experiments.sweeps.resolver import cell_id
+from eascope.experiments.sweeps.survey import Survey, cost_of
+from eascope.host.cache import runs_root
+from eascope.host.dry import nothing_built
+from eascope.host.toml_text import toml_text
 from tests.support.campaigns import campaign, surveyed
 from tests.support.measuring import Keep, took
 

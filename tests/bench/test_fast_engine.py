@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from engines.base import Machine
-from engines.qemu.build import plugin
-from engines.qemu.command import BootFiles, command
-from engines.qemu.engine import QemuEngine
-from engines.qemu.provider import qemu
-from host.lisa import lisa_binaries
-from rootfs.elide import FUNCTION_OFFSET
+from eascope.engines.base import Machine
+from eascope.engines.qemu.build import plugin
+from eascope.engines.qemu.command import BootFiles, command
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.qemu.provider import qemu
+from eascope.host.lisa import lisa_binaries
+from eascope.rootfs.elide import FUNCTION_OFFSET
 from tests.support import linux
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.cell import Cell, prepare
-from experiments.pool import run_all
-from experiments.renew.agreement import PLATFORM
-from experiments.renew.costed import CostedRun
-from experiments.request import Request, resolve
-from experiments.runs import Run
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.pool import run_all
+from eascope.experiments.renew.agreement import PLATFORM
+from eascope.experiments.renew.costed import CostedRun
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import Run
 from research.elision import CASES, VARIANT, run
 from tests.support.records import result_record
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform_file import load_platform
-from engines.gem5.board import BOARD
-from engines.gem5.boot import COUNTER_HZ, boot_loader
-from engines.gem5.inside.request import SCHEMA
-from engines.gem5.process import environment
-from engines.gem5.provider import SCRIPTS, find_gem5
-from engines.gem5.settings import machine_settings
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.headers import INCLUDE
+from eascope.configs.platform_file import load_platform
+from eascope.engines.gem5.board import BOARD
+from eascope.engines.gem5.boot import COUNTER_HZ, boot_loader
+from eascope.engines.gem5.inside.request import SCHEMA
+from eascope.engines.gem5.process import environment
+from eascope.engines.gem5.provider import SCRIPTS, find_gem5
+from eascope.engines.gem5.settings import machine_settings
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.headers import INCLUDE
 
 GUEST = Path(__file__).resolve().parent.parent / "guest" / "opp_changes.S"
 LINK = (

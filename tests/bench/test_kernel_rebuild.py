@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from host.cache import sha256_file
-from kernels import build as module
-from kernels.build import kernel
-from kernels.source import find_source
-from kernels.variants import SERIES, load_kernels
+from eascope.host.cache import sha256_file
+from eascope.kernels import build as module
+from eascope.kernels.build import kernel
+from eascope.kernels.source import find_source
+from eascope.kernels.variants import SERIES, load_kernels
 
 pytestmark = [pytest.mark.long]
 

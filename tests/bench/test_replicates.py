@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cell import prepare
-from experiments.controls import Controls
-from experiments.request import Request, resolve
+from eascope.experiments.cell import prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.request import Request, resolve
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 

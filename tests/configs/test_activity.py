@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import (
+from eascope.configs.activity import (
     ACTIVITY,
     Activity,
     at_measured_speeds,
     check_capacity,
     load_activity,
 )
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from host.errors import RequestError
-from rootfs.elide import TURN_INSTRUCTIONS
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.host.errors import RequestError
+from eascope.rootfs.elide import TURN_INSTRUCTIONS
 
 
 def test_juno_runs_at_one_to_the_ratio_of_its_capacities(

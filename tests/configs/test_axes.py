@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.axes import AXES
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS, load_platform
-from configs.source import kind
-from host.errors import RequestError
+from eascope.configs.axes import AXES
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS, load_platform
+from eascope.configs.source import kind
+from eascope.host.errors import RequestError
 
 BOARD = """
 [axes.kernel_rate.slow]

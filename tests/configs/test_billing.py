@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from configs.billing import ChipShared, Idle, interpolated
-from configs.delta import Data
-from configs.devicetree import device_tree_source
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS, load_platform
-from engines.qemu.board import BOARD
-from host.cache import sha256_bytes
-from host.errors import RequestError
-from power.derived import POWER_MODELS
+from eascope.configs.billing import ChipShared, Idle, interpolated
+from eascope.configs.delta import Data
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS, load_platform
+from eascope.engines.qemu.board import BOARD
+from eascope.host.cache import sha256_bytes
+from eascope.host.errors import RequestError
+from eascope.power.derived import POWER_MODELS
 
 #: core_power of Android's power_profile of a gs101 phone, mA at 3.85 V, by ascending OPP.
 CORE_MA = {

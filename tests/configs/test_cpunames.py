@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from configs.cpunames import CpuNameError
-from configs.platform import Platform
+from eascope.configs.cpunames import CpuNameError
+from eascope.configs.platform import Platform
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.devicetree import device_tree_source
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS, load_platform, read_platform
-from engines.qemu.board import BOARD
-from host.errors import RequestError
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS, load_platform, read_platform
+from eascope.engines.qemu.board import BOARD
+from eascope.host.errors import RequestError
 
 Write = Callable[..., Path]
 HEAD = 'base = "juno-r2"\nsummary = "a test"\n'

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from configs.board import Board
-from configs.devicetree import FLAVOURS, device_tree, device_tree_source, opps_of
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.gem5.board import BOARD as GEM5_BOARD
-from engines.qemu.board import BOARD
-from engines.registry import ENGINES, get_engine
-from host.errors import EascopeError, RequestError
+from eascope.configs.board import Board
+from eascope.configs.devicetree import FLAVOURS, device_tree, device_tree_source, opps_of
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.gem5.board import BOARD as GEM5_BOARD
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.registry import ENGINES, get_engine
+from eascope.host.errors import EascopeError, RequestError
 from tests.support.dts import Node, decompile
 
 

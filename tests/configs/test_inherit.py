@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import (
+from eascope.configs.activity import (
     ACTIVITY,
     Activity,
     at_measured_speeds,
@@ -17,10 +17,10 @@ from configs.activity import (
     load_activity,
     measured_ipc,
 )
-from configs.inherit import activity_of
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from host.errors import RequestError
+from eascope.configs.inherit import activity_of
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.host.errors import RequestError
 
 
 def _delta(folder: Path, text: str, base: str = "juno-r2") -> Platform:

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from configs.opp_spacing import frequencies, rows
-from configs.platform import Cluster, Platform
-from configs.platform_file import load_platform
+from eascope.configs.opp_spacing import frequencies, rows
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform_file import load_platform
 
 
 @pytest.fixture

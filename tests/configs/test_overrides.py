@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from configs.devicetree import device_tree_source
-from configs.overrides import number_of, overridden
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.qemu.board import BOARD
-from host.errors import RequestError
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.overrides import number_of, overridden
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.qemu.board import BOARD
+from eascope.host.errors import RequestError
 
 
 def made(folder: Path, base: str, settings: dict[str, Any], name: str = "mine") -> Platform:

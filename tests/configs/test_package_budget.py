@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.package_budget import BudgetStep
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS, load_platform
-from experiments.cli.main import main
-from experiments.request import Request, resolve
-from host.errors import RequestError
+from eascope.configs.package_budget import BudgetStep
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS, load_platform
+from eascope.experiments.cli.main import main
+from eascope.experiments.request import Request, resolve
+from eascope.host.errors import RequestError
 
 BUDGET_UW = 20_200_000
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.core import list_cores, load_core
-from configs.pipeline import MODELS, PIPELINES, load_pipeline
-from host.errors import RequestError
+from eascope.configs.core import list_cores, load_core
+from eascope.configs.pipeline import MODELS, PIPELINES, load_pipeline
+from eascope.host.errors import RequestError
 
 
 @pytest.mark.parametrize("name", list_cores())

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from configs.activity import check_capacity, load_activity
-from configs.devicetree import device_tree
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from configs.source import KINDS, kind
-from engines.qemu.board import BOARD
-from host.errors import RequestError
-from rootfs.elide import TURN_INSTRUCTIONS
+from eascope.configs.activity import check_capacity, load_activity
+from eascope.configs.devicetree import device_tree
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.source import KINDS, kind
+from eascope.engines.qemu.board import BOARD
+from eascope.host.errors import RequestError
+from eascope.rootfs.elide import TURN_INSTRUCTIONS
 from tests.support.dts import decompile
 
 #: kHz and capacity of every OPP, as the EAS rework's discussion lists them.

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.cpunames import CpuNameError
-from configs.platform import CAPACITY_SCALE, Platform
-from configs.platform_file import list_platforms, load_platform
-from configs.source import KINDS, kind
-from host.errors import RequestError
+from eascope.configs.cpunames import CpuNameError
+from eascope.configs.platform import CAPACITY_SCALE, Platform
+from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.configs.source import KINDS, kind
+from eascope.host.errors import RequestError
 
 #: Juno r0's cluster power, busy: (MHz, V, mW), from its juno-sched-energy.dtsi.
 R0_SHARED = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.core import CORES, load_core
-from configs.platform_file import load_platform
-from host.errors import RequestError
+from eascope.configs.core import CORES, load_core
+from eascope.configs.platform_file import load_platform
+from eascope.host.errors import RequestError
 
 BAD = {
     "OPPs out of order": (

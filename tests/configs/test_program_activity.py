@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from configs.activity import ACTIVITY
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from configs.program_activity import FOLDER, load_program, program_path
-from host.errors import RequestError
+from eascope.configs.activity import ACTIVITY
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.program_activity import FOLDER, load_program, program_path
+from eascope.host.errors import RequestError
 from tests.support.program_figures import BIG, LITTLE, NAME, RECORD, SLOW
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from configs.activity import load_activity
-from configs.platform import Platform
-from configs.platform_file import list_platforms, load_platform
-from configs.resolved import machine_json, read_machine
-from host.record import RecordError
+from eascope.configs.activity import load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.configs.resolved import machine_json, read_machine
+from eascope.host.record import RecordError
 
 
 def bare(platform: Platform) -> Platform:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from configs.activity import ACTIVITY, Activity, at_measured_speeds, load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from configs.system_activity import load_system, system_path
-from host.errors import RequestError
+from eascope.configs.activity import ACTIVITY, Activity, at_measured_speeds, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.system_activity import load_system, system_path
+from eascope.host.errors import RequestError
 
 LITTLE = {"instructions": 2_000_000, "cycles": 5_000_000, "ipc": 0.4}
 RECORD: dict[str, Any] = {

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform_file import load_platform
-from experiments.cli.request import request_of
-from experiments.cli.verbs import make_parser
-from experiments.request import resolve
-from power.given import USUAL
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.cli.request import request_of
+from eascope.experiments.cli.verbs import make_parser
+from eascope.experiments.request import resolve
+from eascope.power.given import USUAL
 from tests.support.markdown import ROOT
 
 RECIPE = (ROOT / "docs" / "recipes" / "add-a-platform.md").read_text()

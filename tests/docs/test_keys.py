@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-import kernels.variants
-from configs import axes
-from configs.activity import load_activity
-from configs.core import list_cores, load_core
-from configs.overrides import COMPUTED
-from configs.pipeline import load_pipeline
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS, list_platforms, load_platform
-from experiments.scenario_file import KEYS, load_scenario
-from experiments.scenario_names import names as scenario_names
-from experiments.sweeps import campaign_file
-from host.strict import StrictTable
-from kernels.variants import SERIES, VARIANTS, load_variants
+from eascope.configs import axes
+from eascope.configs.activity import load_activity
+from eascope.configs.core import list_cores, load_core
+from eascope.configs.overrides import COMPUTED
+from eascope.configs.pipeline import load_pipeline
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS, list_platforms, load_platform
+from eascope.experiments.scenario_file import KEYS, load_scenario
+from eascope.experiments.scenario_names import names as scenario_names
+from eascope.experiments.sweeps import campaign_file
+from eascope.host.strict import StrictTable
+from eascope.kernels import variants
+from eascope.kernels.variants import SERIES, VARIANTS, load_variants
 from tests.support.markdown import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -246,7 +246,7 @@ def test_variants_file(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyP
     (series / "mine" / "0001-mine.patch").write_text("@@ -1 +1 @@\n-a\n+b\n")
     for queue in SERIES.iterdir():
         (series / queue.name).symlink_to(queue)
-    monkeypatch.setattr(kernels.variants, "SERIES", series)
+    monkeypatch.setattr(variants, "SERIES", series)
     sample = tmp_path / "variants.toml"
     sample.write_text(VARIANTS.read_text().partition("\n[planned]\n")[0] + "\n" + OWN)
     assert "mine" in load_variants(sample)

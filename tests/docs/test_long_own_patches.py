@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from host.cache import cache_root
-from kernels.releases import DEFAULT
-from kernels.source import best, offered
+from eascope.host.cache import cache_root
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.source import best, offered
 from tests.support.command import changed
 from tests.support.markdown import ROOT
 from tests.support.printed import ASSIGNMENT, EASCOPE, Command, commands
@@ -63,7 +63,14 @@ class Reader:
             **env,
         }
         # Where `-m` and PYTHONPATH have the copy, it comes before the installed checkout.
-        command = ["env", "-C", str(self.checkout), sys.executable, "-m", "experiments.cli.main"]
+        command = [
+            "env",
+            "-C",
+            str(self.checkout),
+            sys.executable,
+            "-m",
+            "eascope.experiments.cli.main",
+        ]
         return call([*command, *arguments], environment)
 
 

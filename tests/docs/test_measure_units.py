@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
-from analysis.measures import MEASURES
-from analysis.records.result import Result
-from analysis.rows import UNITS
+from eascope.analysis.measures import MEASURES
+from eascope.analysis.records.result import Result
+from eascope.analysis.rows import UNITS
 from tests.support.markdown import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "measures.md").read_text()

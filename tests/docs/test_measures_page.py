@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from analysis.compare import Comparison
-from analysis.compare_json import differences_json, verdict_json
-from analysis.derive import TABLES
-from analysis.figures import FIGURES
+from eascope.analysis.compare import Comparison
+from eascope.analysis.compare_json import differences_json, verdict_json
+from eascope.analysis.derive import TABLES
+from eascope.analysis.figures import FIGURES
 from tests.support.compared import compared_runs
 from tests.support.markdown import ROOT
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.measures import MEASURES
-from experiments.cli import variants_page
-from experiments.cli.reference import PAGE, page
-from experiments.cli.verbs import make_parser
-from kernels.variants import load_catalogue
+from eascope.analysis.measures import MEASURES
+from eascope.experiments.cli import variants_page
+from eascope.experiments.cli.reference import PAGE, page
+from eascope.experiments.cli.verbs import make_parser
+from eascope.kernels.variants import load_catalogue
 from tests.support.markdown import ROOT, links
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -25,12 +25,12 @@ ENVIRONMENT = REFERENCE / "environment.md"
 
 
 def test_the_command_line_is_what_the_parsers_say() -> None:
-    assert PAGE.read_text() == page(), "run: python -m experiments.cli.reference"
+    assert PAGE.read_text() == page(), "run: python -m eascope.experiments.cli.reference"
 
 
 def test_the_variants_are_what_is_declared() -> None:
     text, shipped = variants_page.PAGE.read_text(), load_catalogue().shipped()
-    assert text == variants_page.page(shipped), "run: python -m experiments.cli.reference"
+    assert text == variants_page.page(shipped), "run: python -m eascope.experiments.cli.reference"
     drawn = text.partition(variants_page.HEADING)[2]
     for variant in shipped:
         section = drawn.partition(f"\n### {variant.name}\n")[2].partition("\n### ")[0]
@@ -104,7 +104,7 @@ def _imported(tree: ast.Module, name: str) -> object:
 def test_variables_are_found() -> None:
     source = 'A = "X"\nos.environ.get(A)\nos.environ["Y"]\nos.getenv("Z", "")\nother.get("W")\n'
     assert sorted(variables_of(source)) == ["X", "Y", "Z"]
-    imported = "from kernels.provenance import KERNEL_SRC as K\nos.environ.get(K)\n"
+    imported = "from eascope.kernels.provenance import KERNEL_SRC as K\nos.environ.get(K)\n"
     assert list(variables_of(imported)) == ["KERNEL_SRC"]
 
 
@@ -135,10 +135,10 @@ def test_every_page_is_linked_from_the_list_of_pages() -> None:
 
 
 def test_the_page_of_measures_has_their_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_module("analysis.measures", run_name="__main__")
+    runpy.run_module("eascope.analysis.measures", run_name="__main__")
     table = capsys.readouterr().out
     assert table.count("| `") >= len(MEASURES)
-    assert table in (REFERENCE / "measures.md").read_text(), "run: python -m analysis.measures"
+    assert table in (REFERENCE / "measures.md").read_text(), "run analysis.measures"
 
 
 def test_the_glossary_has_every_word_that_output_and_records_use() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.figures import write
-from analysis.records.cell import CELL, CellRecord
-from analysis.robust import AtValue, Robust
-from experiments.cli.main import main
-from experiments.scenario_names import ROOT as SCENARIOS
+from eascope.analysis.figures import write
+from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.analysis.robust import AtValue, Robust
+from eascope.experiments.cli.main import main
+from eascope.experiments.scenario_names import ROOT as SCENARIOS
 from tests.support.compared import compared_runs
 from tests.support.markdown import ROOT
 

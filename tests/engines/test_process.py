@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from engines import process
-from engines.base import EngineFailed
-from engines.process import Simulator, Spent
+from eascope.engines import process
+from eascope.engines.base import EngineFailed
+from eascope.engines.process import Simulator, Spent
 from tests.support.waiting import HANG_S
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import pytest
 
-from configs.devicetree import device_tree_source
-from configs.platform import Platform
-from engines.base import EngineKind
-from engines.gem5.engine import GEM5
-from engines.qemu.engine import QEMU, QemuEngine
-from engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
-from experiments import devicetree
-from experiments.cli.main import main
-from experiments.request import Request, resolve
-from host.errors import RequestError
-from tests.layers import ENGINE_ROOMS
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineKind
+from eascope.engines.gem5.engine import GEM5
+from eascope.engines.qemu.engine import QEMU, QemuEngine
+from eascope.engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
+from eascope.experiments import devicetree
+from eascope.experiments.cli.main import main
+from eascope.experiments.request import Request, resolve
+from eascope.host.errors import RequestError
 
 TOY = EngineKind(
     "toy",
@@ -60,7 +59,3 @@ def test_a_wrong_name_offers_the_registered_engine() -> None:
 def test_the_default_is_the_first_that_is_listed() -> None:
     assert next(iter(ENGINES)) == DEFAULT_ENGINE
     assert get_engine("gem5").mode == next(iter(GEM5.modes))
-
-
-def test_every_engine_of_the_registry_has_its_room() -> None:
-    assert {f"engines.{name}" for name in ENGINES} - {"engines.toy"} == set(ENGINE_ROOMS)

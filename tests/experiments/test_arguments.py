@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from experiments.arguments import count, natural
+from eascope.experiments.arguments import count, natural
 
 
 @pytest.mark.parametrize(

@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 
-from configs.activity import Activity
-from configs.axes import AXES
-from configs.platform import Platform
-from configs.platform_file import PLATFORMS
-from engines.qemu.engine import QemuEngine
-from experiments import robust
-from experiments.axes import cases_of, wanted_axes
-from experiments.cell import Cell, prepare
-from experiments.cli.compare import asked_of
-from experiments.cli.main import main
-from experiments.cli.verbs import make_parser
-from experiments.controls import AS_IT_IS, Controls
-from experiments.finished import BilledBy
-from experiments.request import Names, resolve
-from experiments.runs import Run
-from host.cache import runs_root
-from host.errors import RequestError
-from power.billed import Interval
+from eascope.configs.activity import Activity
+from eascope.configs.axes import AXES
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import PLATFORMS
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.experiments import robust
+from eascope.experiments.axes import cases_of, wanted_axes
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.cli.compare import asked_of
+from eascope.experiments.cli.main import main
+from eascope.experiments.cli.verbs import make_parser
+from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.finished import BilledBy
+from eascope.experiments.request import Names, resolve
+from eascope.experiments.runs import Run
+from eascope.host.cache import runs_root
+from eascope.host.errors import RequestError
+from eascope.power.billed import Interval
 from tests.support.campaigns import StandInRuns
 from tests.support.cells import REQUEST, Artefacts
 from tests.support.command import COMPARE

@@ -14,20 +14,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from configs import platform_file
-from configs.core import CORES, load_core
-from configs.platform_file import PLATFORMS, list_platforms, load_platform, read_platform
-from experiments import doctor, scenario_file, scenario_names
-from experiments.cli import list_names
-from experiments.request import Request, resolve
-from experiments.scenario_file import load_scenario
-from experiments.sources import FILE as SOURCES
-from experiments.sources import read_sources
-from experiments.sweeps import campaign
-from experiments.sweeps.campaign_file import load_campaign, read_campaign
-from host.errors import MOST_SHOWN, RequestError
-from kernels import variants
-from rootfs.content import CONTENT, load_content
+from eascope.configs import platform_file
+from eascope.configs.core import CORES, load_core
+from eascope.configs.platform_file import PLATFORMS, list_platforms, load_platform, read_platform
+from eascope.experiments import doctor, scenario_file, scenario_names
+from eascope.experiments.cli import list_names
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.sources import FILE as SOURCES
+from eascope.experiments.sources import read_sources
+from eascope.experiments.sweeps import campaign
+from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
+from eascope.host.errors import MOST_SHOWN, RequestError
+from eascope.kernels import variants
+from eascope.rootfs.content import CONTENT, load_content
 
 
 @pytest.fixture

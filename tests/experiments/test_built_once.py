@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from experiments.built_once import LOCK, built_once
-from host import dry
-from host.cache import artefact, cache_root
-from host.claims import claims_on
+from eascope.experiments.built_once import LOCK, built_once
+from eascope.host import dry
+from eascope.host.cache import artefact, cache_root
+from eascope.host.claims import claims_on
 from tests.support.waiting import HANG_S
 
 BUILD = """
 import fcntl, sys, time
 from pathlib import Path
 fcntl.flock = lambda *_: None
-from host import claims
+from eascope.host import claims
 claims.LOOK_S = 0.02
 claims.this_boot = lambda: sys.argv[1]
 claims.started_at = lambda _: 1
-from experiments.built_once import built_once
-from host.cache import artefact
+from eascope.experiments.built_once import built_once
+from eascope.host.cache import artefact
 def build(work):
     with Path(sys.argv[2]).open("a") as stream:
         stream.write("x")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli.main import main
-from host.cache import MANIFEST, artefact, cache_root, check_artefact, entries
-from host.proc import need
-from host.toolchain import said_of
-from host.transfer import DIGESTS
+from eascope.experiments.cli.main import main
+from eascope.host.cache import MANIFEST, artefact, cache_root, check_artefact, entries
+from eascope.host.proc import need
+from eascope.host.toolchain import said_of
+from eascope.host.transfer import DIGESTS
 
 
 @pytest.fixture(autouse=True)

@@ -13,26 +13,26 @@ from typing import Any
 
 import pytest
 
-from analysis.records.cell import CellRecord, WindowRecord
-from configs.core import Parameter
-from engines.base import EngineFailed
-from engines.gem5.eliding_copy import COPY, OWN_CYCLES, quiesce_function, turn_table
-from engines.gem5.elision import elision
-from engines.qemu.engine import QemuEngine
-from engines.records import FAILED
-from experiments import cell as cells
-from experiments.cell import Cell, check_kernels_differ, prepare
-from experiments.controls import Controls
-from experiments.null import double
-from experiments.request import resolve
-from experiments.runs import execute
-from host.cache import runs_root
-from host.errors import Again, EascopeError, RequestError
-from kernels.guest_files import FEATURES
-from kernels.variants import Kernel
-from power.given import given_model
-from rootfs.elide import FUNCTION_OFFSET
-from rootfs.image import RT_APP
+from eascope.analysis.records.cell import CellRecord, WindowRecord
+from eascope.configs.core import Parameter
+from eascope.engines.base import EngineFailed
+from eascope.engines.gem5.eliding_copy import COPY, OWN_CYCLES, quiesce_function, turn_table
+from eascope.engines.gem5.elision import elision
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.records import FAILED
+from eascope.experiments import cell as cells
+from eascope.experiments.cell import Cell, check_kernels_differ, prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.null import double
+from eascope.experiments.request import resolve
+from eascope.experiments.runs import execute
+from eascope.host.cache import runs_root
+from eascope.host.errors import Again, EascopeError, RequestError
+from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.variants import Kernel
+from eascope.power.given import given_model
+from eascope.rootfs.elide import FUNCTION_OFFSET
+from eascope.rootfs.image import RT_APP
 from tests.support.cells import REQUEST, Artefacts, FakeSettings, prepared
 from tests.support.fake import FakeEngine
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from engines.registry import DEFAULT_ENGINE
-from experiments.cli.status import distinguishing
-from experiments.cli.verbs import VERBS, make_parser
-from experiments.request import Request, resolve
-from experiments.runs import execute
-from host.cache import artefact, write_atomic
-from host.version import eascope_version
+from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.experiments.cli.status import distinguishing
+from eascope.experiments.cli.verbs import VERBS, make_parser
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import execute
+from eascope.host.cache import artefact, write_atomic
+from eascope.host.version import eascope_version
 from tests.support.calibration import row
 from tests.support.command import COMPARE, RUN, changed, eascope
 from tests.support.fake import KEY, badly, cell
@@ -176,7 +176,7 @@ def test_examples_are_right() -> None:
 def test_help_imports_nothing_heavy() -> None:
     """Help is quick because commands import what they need when they run."""
     code = (
-        "import sys; from experiments.cli.verbs import make_parser; make_parser().format_help();"
+        "import sys; from eascope.experiments.cli.verbs import make_parser as p; p().format_help();"
         "print([name for name in ('numpy', 'polars', 'matplotlib') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -185,7 +185,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def in_main(before: str) -> subprocess.CompletedProcess[str]:
     """The command line in a process that does ``before`` first; it writes to a closed pipe."""
-    code = f"import sys\nfrom experiments.cli import main\n{before}\nsys.exit(main.main())"
+    code = f"import sys\nfrom eascope.experiments.cli import main\n{before}\nsys.exit(main.main())"
     reader, writer = os.pipe()
     os.close(reader)
     try:
@@ -205,7 +205,7 @@ def test_an_interrupt_during_imports_is_one_line() -> None:
     done = in_main(
         "class Interrupted:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'experiments.cli.verbs':\n"
+        "        if name == 'eascope.experiments.cli.verbs':\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupted())"
     )
@@ -215,12 +215,15 @@ def test_an_interrupt_during_imports_is_one_line() -> None:
 
 def test_the_entry_imports_only_what_python_has_at_its_start() -> None:
     code = (
-        "import sys; before = set(sys.modules); import experiments.cli.main;"
+        "import sys; before = set(sys.modules); import eascope.experiments.cli.main;"
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = set(done.stdout.strip("[]\n").replace("'", "").split(", "))
-    assert modules == {"experiments", "experiments.cli", "experiments.cli.main"}
+    assert modules == {
+        "eascope",
+        *(f"eascope.experiments{part}" for part in ("", ".cli", ".cli.main")),
+    }
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
@@ -231,7 +234,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 def test_output_that_cannot_be_written_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "experiments.cli.main", "list", "scenarios"],
+            [sys.executable, "-m", "eascope.experiments.cli.main", "list", "scenarios"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -385,4 +388,4 @@ def test_the_installed_command_is_this_one() -> None:
     module, _, name = scripts["eascope"].partition(":")
     entry = getattr(importlib.import_module(module), name)
     assert callable(entry)
-    assert module == "experiments.cli.main"
+    assert module == "eascope.experiments.cli.main"

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform_file import load_platform
-from experiments.cautions import wrong_capacities
-from experiments.conditions import conditions_of
-from experiments.controls import AS_IT_IS, Controls
-from experiments.request import Request, resolve
-from experiments.rtapp import RT_APP_NAME
-from experiments.scenario_file import load_scenario
-from experiments.scenario_names import names
-from host.errors import RequestError
-from kernels.guest_files import FEATURES
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.cautions import wrong_capacities
+from eascope.experiments.conditions import conditions_of
+from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.rtapp import RT_APP_NAME
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.scenario_names import names
+from eascope.host.errors import RequestError
+from eascope.kernels.guest_files import FEATURES
 from tests.support.cells import Artefacts, prepared
 
 SPIKE = "uclamp/frequency-spike"

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from engines.qemu.engine import QemuEngine
-from experiments import doctor
-from experiments.cli.main import main
-from experiments.doctor import Check
-from host.cache import MANIFEST, artefact, check_artefact, entries, write_atomic
-from host.errors import EascopeError
-from kernels import build
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.experiments import doctor
+from eascope.experiments.cli.main import main
+from eascope.experiments.doctor import Check
+from eascope.host.cache import MANIFEST, artefact, check_artefact, entries, write_atomic
+from eascope.host.errors import EascopeError
+from eascope.kernels import build
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from engines.records import FAILED, HOST
-from experiments.cli.main import main
-from experiments.inputs import FOLDER, MACHINE
-from experiments.pool import estimate_s
-from experiments.runs import Run, all_runs, execute
-from host.errors import EascopeError
-from host.sealed import DONE
+from eascope.engines.records import FAILED, HOST
+from eascope.experiments.cli.main import main
+from eascope.experiments.inputs import FOLDER, MACHINE
+from eascope.experiments.pool import estimate_s
+from eascope.experiments.runs import Run, all_runs, execute
+from eascope.host.errors import EascopeError
+from eascope.host.sealed import DONE
 from tests.support.fake import badly, cell
 
 GOOD, BAD = "ab" * 32, "cd" * 32

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.decisions import candidates, decisions
-from analysis.derive import Derived
-from analysis.energies import computed_decisions
-from analysis.trace import read_trace
-from experiments.finished import derived_by
-from experiments.runs import Run
+from eascope.analysis.decisions import candidates, decisions
+from eascope.analysis.derive import Derived
+from eascope.analysis.energies import computed_decisions
+from eascope.analysis.trace import read_trace
+from eascope.experiments.finished import derived_by
+from eascope.experiments.runs import Run
 from tests.support.command import eascope
 
 pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]

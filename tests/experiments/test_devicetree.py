@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.devicetree import device_tree, device_tree_source
-from configs.platform import Platform
-from engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
-from experiments.devicetree import main
+from eascope.configs.devicetree import device_tree, device_tree_source
+from eascope.configs.platform import Platform
+from eascope.engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
+from eascope.experiments.devicetree import main
 from tests.support.repo import REPO
 
 BOARD = get_engine(DEFAULT_ENGINE).board
@@ -47,7 +47,7 @@ def test_same_bytes_in_another_process(juno: Platform, tmp_path: Path) -> None:
     blob = tmp_path / "juno.dtb"
     for hash_seed in ("1", "2"):
         subprocess.run(
-            [sys.executable, "-m", "experiments.devicetree", "juno-r2", "--dtb", str(blob)],
+            [sys.executable, "-m", "eascope.experiments.devicetree", "juno-r2", "--dtb", str(blob)],
             cwd=REPO,
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
             check=True,

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from experiments.draws import Draws, apportioned
+from eascope.experiments.draws import Draws, apportioned
 
 MANY = 4_000
 

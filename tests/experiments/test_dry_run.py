@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from configs.platform import Platform
-from experiments import cell as cells
-from experiments.cli.main import main
-from host.cache import runs_root
-from host.dry import refuse
-from kernels.variants import Kernel
+from eascope.configs.platform import Platform
+from eascope.experiments import cell as cells
+from eascope.experiments.cli.main import main
+from eascope.host.cache import runs_root
+from eascope.host.dry import refuse
+from eascope.kernels.variants import Kernel
 from tests.support.cells import Artefacts, prepared
 from tests.support.command import COMPARE, RUN, eascope
 from tests.support.synthetic import playback, write_run

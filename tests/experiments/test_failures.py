@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from engines.base import EngineFailed
-from engines.process import died
-from experiments.failures import explained, from_outside
-from experiments.runs import Run, execute
-from host.cache import runs_root
+from eascope.engines.base import EngineFailed
+from eascope.engines.process import died
+from eascope.experiments.failures import explained, from_outside
+from eascope.experiments.runs import Run, execute
+from eascope.host.cache import runs_root
 from tests.support.fake import KEY, cell
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.derive import derive
-from analysis.records.result import Result
-from configs.platform import Platform
-from experiments.cell import prepare
-from experiments.request import Request, resolve
-from experiments.runs import execute
-from kernels.variants import Declared
+from eascope.analysis.derive import derive
+from eascope.analysis.records.result import Result
+from eascope.configs.platform import Platform
+from eascope.experiments.cell import prepare
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import execute
+from eascope.kernels.variants import Declared
 
 pytestmark = pytest.mark.guest
 

@@ -16,12 +16,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from experiments.cell import prepare
-from experiments.request import Request, resolve
-from experiments.runs import execute
-from host.cache import cache_root
-from host.errors import EascopeError
-from kernels.variants import Declared
+from eascope.experiments.cell import prepare
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import execute
+from eascope.host.cache import cache_root
+from eascope.host.errors import EascopeError
+from eascope.kernels.variants import Declared
 from tests.support.columns import most
 from tests.support.command import EASCOPE, RUN, eascope
 from tests.support.processes import has_ended, qemus, stop

@@ -10,17 +10,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from configs.platform_file import load_platform
-from engines import registry
-from engines.records import SHARED_PART
-from experiments import cell as cells
-from experiments.cell import prepare
-from experiments.finished import derived_by
-from experiments.request import Request, resolve
-from experiments.runs import Run, execute
-from host.errors import EascopeError
-from kernels.state import state_expectations
-from power.given import given_model
+from eascope.configs.platform_file import load_platform
+from eascope.engines import registry
+from eascope.engines.records import SHARED_PART
+from eascope.experiments import cell as cells
+from eascope.experiments.cell import prepare
+from eascope.experiments.finished import derived_by
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import Run, execute
+from eascope.host.errors import EascopeError
+from eascope.kernels.state import state_expectations
+from eascope.power.given import given_model
 from tests.support.columns import most
 from tests.support.command import COMPARE, RUN, eascope
 

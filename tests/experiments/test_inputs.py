@@ -12,22 +12,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.compare import comparison
-from configs.activity import load_activity
-from configs.billing import ChipShared, Idle
-from configs.platform import Cluster, Platform
-from configs.platform_file import load_platform
-from configs.resolved import machine_json
-from experiments.cell import Cell, prepare
-from experiments.cli.compare import Asked, _compared
-from experiments.finished import BilledBy, derived_by, derived_for, platform_of
-from experiments.inputs import FILES, FOLDER, MACHINE
-from experiments.request import Request, resolve
-from experiments.runs import Run, check, execute
-from host.cache import runs_root
-from host.errors import EascopeError
-from kernels.own import read_own
-from power.billed import StatedPower
+from eascope.analysis.compare import comparison
+from eascope.configs.activity import load_activity
+from eascope.configs.billing import ChipShared, Idle
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.resolved import machine_json
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.cli.compare import Asked, _compared
+from eascope.experiments.finished import BilledBy, derived_by, derived_for, platform_of
+from eascope.experiments.inputs import FILES, FOLDER, MACHINE
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import Run, check, execute
+from eascope.host.cache import runs_root
+from eascope.host.errors import EascopeError
+from eascope.kernels.own import read_own
+from eascope.power.billed import StatedPower
 from tests.support.cells import Artefacts, prepared
 from tests.support.command import eascope
 from tests.support.fake import badly, cell

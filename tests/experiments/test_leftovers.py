@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.cli.main import main
-from experiments.finished import derived_by
-from experiments.leftovers import KINDS, leftovers, remove
-from experiments.runs import Run, all_runs, execute
-from host.cache import MANIFEST, artefact, cache_root, runs_root, write_atomic
-from host.errors import EascopeError
-from host.scratch import SETTLED_S, locked, scratch
+from eascope.configs.platform import Platform
+from eascope.experiments.cli.main import main
+from eascope.experiments.finished import derived_by
+from eascope.experiments.leftovers import KINDS, leftovers, remove
+from eascope.experiments.runs import Run, all_runs, execute
+from eascope.host.cache import MANIFEST, artefact, cache_root, runs_root, write_atomic
+from eascope.host.errors import EascopeError
+from eascope.host.scratch import SETTLED_S, locked, scratch
 from tests.support.fake import KEY, badly, cell
 from tests.support.synthetic import playback, write_run
 
@@ -115,7 +115,7 @@ def test_tables_of_another_version_go(juno: Platform, monkeypatch: pytest.Monkey
     path = runs_root() / KEY
     write_run(path, juno, playback("mainline", 0))
     with monkeypatch.context() as patch:
-        patch.setattr("analysis.derive.analysis_version", lambda: "an older one")
+        patch.setattr("eascope.analysis.derive.analysis_version", lambda: "an older one")
         old = derived_by(Run(path), "published").path
     new = derived_by(Run(path), "published").path
     assert old != new

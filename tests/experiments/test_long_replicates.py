@@ -12,17 +12,17 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from analysis.compare import Comparison, comparison
-from analysis.derive import Derived
-from analysis.difference import difference
-from analysis.stars import discoveries
-from analysis.trace import read_trace
-from analysis.window import read_window
-from configs.platform_file import load_platform
-from experiments.cell import identity_of, prepare
-from experiments.finished import derived_for
-from experiments.pool import run_all
-from experiments.request import Request, resolve
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.difference import difference
+from eascope.analysis.stars import discoveries
+from eascope.analysis.trace import read_trace
+from eascope.analysis.window import read_window
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.cell import identity_of, prepare
+from eascope.experiments.finished import derived_for
+from eascope.experiments.pool import run_all
+from eascope.experiments.request import Request, resolve
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.registry import ENGINES
-from experiments.request import resolve
-from experiments.rtapp import Workload, compile_scenario
-from experiments.scenario_file import MOST_MEMORY, load_scenario
-from experiments.scenario_names import names
-from host.errors import RequestError
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.registry import ENGINES
+from eascope.experiments.request import resolve
+from eascope.experiments.rtapp import Workload, compile_scenario
+from eascope.experiments.scenario_file import MOST_MEMORY, load_scenario
+from eascope.experiments.scenario_names import names
+from eascope.host.errors import RequestError
 from tests.support.cells import REQUEST, Artefacts, prepared
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.derive import derive
-from experiments.cautions import rate_warnings, without_eas
-from experiments.cell import prepare
-from experiments.request import Names, Request, resolve
-from experiments.runs import execute
+from eascope.analysis.derive import derive
+from eascope.experiments.cautions import rate_warnings, without_eas
+from eascope.experiments.cell import prepare
+from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs import execute
 
 #: Four equal CPUs: juno-r2 without its fast cluster.
 FOUR_EQUAL = 'remove = ["cluster.big"]'

@@ -12,14 +12,21 @@ from typing import Any
 
 import pytest
 
-from engines.gem5.engine import Gem5Engine
-from engines.records import HOST
-from engines.registry import get_engine
-from experiments import pool
-from experiments.cell import Cell
-from experiments.pool import BESIDE_S, BOOT_S, Progress, by_machine, estimate_s, until_first_failure
-from experiments.runs import execute
-from host.errors import EascopeError
+from eascope.engines.gem5.engine import Gem5Engine
+from eascope.engines.records import HOST
+from eascope.engines.registry import get_engine
+from eascope.experiments import pool
+from eascope.experiments.cell import Cell
+from eascope.experiments.pool import (
+    BESIDE_S,
+    BOOT_S,
+    Progress,
+    by_machine,
+    estimate_s,
+    until_first_failure,
+)
+from eascope.experiments.runs import execute
+from eascope.host.errors import EascopeError
 from tests.support.fake import cell
 from tests.support.records import host_record
 from tests.support.waiting import until

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from analysis.programs import PARSERS
-from configs.platform import Platform
-from experiments.cell import check_image, guest_of, prepare
-from experiments.members import command
-from experiments.program import MOST_WORDS, Program
-from experiments.program_kinds import KINDS
-from experiments.request import Request, resolve
-from experiments.scenario import Scenario
-from experiments.scenario_checks import COMMAND_WORDS
-from experiments.scenario_file import load_scenario
-from experiments.scenario_names import names
-from host.errors import RequestError
-from rootfs.content import load_content
-from rootfs.image import ImageArtefact
-from rootfs.images import PROVIDER_VARIABLE, PROVIDERS, Provider
+from eascope.analysis.programs import PARSERS
+from eascope.configs.platform import Platform
+from eascope.experiments.cell import check_image, guest_of, prepare
+from eascope.experiments.members import command
+from eascope.experiments.program import MOST_WORDS, Program
+from eascope.experiments.program_kinds import KINDS
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.scenario import Scenario
+from eascope.experiments.scenario_checks import COMMAND_WORDS
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.scenario_names import names
+from eascope.host.errors import RequestError
+from eascope.rootfs.content import load_content
+from eascope.rootfs.image import ImageArtefact
+from eascope.rootfs.images import PROVIDER_VARIABLE, PROVIDERS, Provider
 from tests.support.cells import Artefacts, prepared
 from tests.support.scenarios import check_refused
 
@@ -59,7 +59,7 @@ def write(folder: Path, *parts: str) -> str:
 
 def script_of(path: str, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The agent's lines, with images that stand for the real ones."""
-    monkeypatch.setattr("experiments.cell.with_prepared", lambda image, name, boot: image)
+    monkeypatch.setattr("eascope.experiments.cell.with_prepared", lambda image, name, boot: image)
     cell = prepare(resolve(Request("juno-r2", "mainline", path)))
     return cell.machine.script.decode().splitlines()
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from analysis.records.cell import CELL, CellRecord
-from configs.activity import Activity
-from configs.platform import Platform
-from configs.program_activity import load_program, program_path
-from experiments.cli.main import main
-from experiments.program_kinds import KINDS, Kind
+from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.configs.program_activity import load_program, program_path
+from eascope.experiments.cli.main import main
+from eascope.experiments.program_kinds import KINDS, Kind
 from tests.support.command import eascope
 from tests.support.program_figures import NAME, RECORD, SLOW
 
@@ -122,7 +122,7 @@ def test_a_program_with_figures_runs_at_them(
     command = ["run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"]
     folder = tmp_path / "activity"
     monkeypatch.setattr(
-        "experiments.program_speeds.load_program",
+        "eascope.experiments.program_speeds.load_program",
         lambda platform, name: load_program(platform, name, folder),
     )
     rates, assumed = [], []

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from engines.records import HOST
-from host.cache import cache_root, runs_root
+from eascope.configs.platform import Platform
+from eascope.engines.records import HOST
+from eascope.host.cache import cache_root, runs_root
 from tests.support.command import COMPARE, EASCOPE, eascope
 from tests.support.reader import as_reader, read_only
 from tests.support.synthetic import playback, write_run

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.controls import Controls
-from experiments.reference import reference_turn_ns
-from experiments.request import resolve
-from host.errors import RequestError
+from eascope.experiments.controls import Controls
+from eascope.experiments.reference import reference_turn_ns
+from eascope.experiments.request import resolve
+from eascope.host.errors import RequestError
 from tests.support.cells import REQUEST, Artefacts, prepared
 
 #: juno-r2's largest CPU at its top OPP.

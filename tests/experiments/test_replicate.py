@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.records.cell import CellRecord
-from configs.activity import Activity
-from configs.devicetree import RNG_SEED
-from configs.platform import Platform
-from experiments.controls import Controls
-from experiments.others import (
+from eascope.analysis.records.cell import CellRecord
+from eascope.configs.activity import Activity
+from eascope.configs.devicetree import RNG_SEED
+from eascope.configs.platform import Platform
+from eascope.experiments.controls import Controls
+from eascope.experiments.others import (
     BACKGROUND_SHARE,
     BACKGROUND_THREADS,
     BACKGROUND_WORK_US,
@@ -22,9 +22,9 @@ from experiments.others import (
     STIR_WORK_US,
     others,
 )
-from experiments.replicate import start_within_us
-from experiments.rtapp import compile_scenario
-from experiments.scenario_file import load_scenario
+from eascope.experiments.replicate import start_within_us
+from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.scenario_file import load_scenario
 from tests.support.cells import Artefacts, prepared
 from tests.support.scenarios import SECOND, write
 

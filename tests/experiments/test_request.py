@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments import program_kinds
-from experiments.cautions import wrong_capacities
-from experiments.controls import Controls
-from experiments.request import resolve
-from host.errors import EascopeError, RequestError
-from kernels.own import read_own
-from kernels.variants import load_catalogue
+from eascope.experiments import program_kinds
+from eascope.experiments.cautions import wrong_capacities
+from eascope.experiments.controls import Controls
+from eascope.experiments.request import resolve
+from eascope.host.errors import EascopeError, RequestError
+from eascope.kernels.own import read_own
+from eascope.kernels.variants import load_catalogue
 from tests.support.cells import REQUEST, Artefacts
 
 
@@ -106,7 +106,7 @@ def test_planned_variants_are_expected_of_and_not_run(
 ) -> None:
     planned = "soon"
     with_one = replace(load_catalogue(), planned={planned: "not built yet"})
-    for room in ("experiments.request", "kernels.naming"):
+    for room in ("eascope.experiments.request", "eascope.kernels.naming"):
         monkeypatch.setattr(f"{room}.load_catalogue", lambda: with_one)
     path = tmp_path / "x.toml"
     extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from experiments.replicate import start_offset_us
-from experiments.rtapp import compile_scenario, turns_per_us
-from experiments.scenario_file import load_scenario
-from host.errors import RequestError
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.experiments.replicate import start_offset_us
+from eascope.experiments.rtapp import compile_scenario, turns_per_us
+from eascope.experiments.scenario_file import load_scenario
+from eascope.host.errors import RequestError
 from tests.support.scenarios import SECOND, write
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.records.work import LOOPS_WORK, WorkRecord
-from configs.platform import Platform
-from experiments import program_kinds
-from experiments.scenario import UNKNOWN_MS
-from experiments.scenario_file import load_scenario
-from experiments.scenario_names import names
-from host.errors import RequestError
+from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
+from eascope.configs.platform import Platform
+from eascope.experiments import program_kinds
+from eascope.experiments.scenario import UNKNOWN_MS
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.scenario_names import names
+from eascope.host.errors import RequestError
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
 
 FRAMES = '\n[frames]\npaced_by = "a"\ndrawn_by = "a"\n'

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from analysis.statement import parse
-from configs.activity import Activity, load_activity
-from configs.platform import Platform
-from configs.platform_file import list_platforms, load_platform
-from experiments.rtapp import compile_scenario
-from experiments.scenario import Scenario
-from experiments.scenario_file import load_scenario
-from experiments.scenario_names import names
-from host.errors import RequestError
-from kernels.naming import variant_names
-from kernels.variants import load_catalogue
+from eascope.analysis.statement import parse
+from eascope.configs.activity import Activity, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.scenario import Scenario
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.scenario_names import names
+from eascope.host.errors import RequestError
+from eascope.kernels.naming import variant_names
+from eascope.kernels.variants import load_catalogue
 
 #: Scenarios name the clusters of a big.LITTLE machine.
 BOARDS = tuple(

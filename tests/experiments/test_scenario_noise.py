@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.scenario_file import load_scenario
-from host.errors import RequestError
+from eascope.configs.platform import Platform
+from eascope.experiments.scenario_file import load_scenario
+from eascope.host.errors import RequestError
 from tests.support.scenarios import SECOND, check_refused, write
 
 PRELUDE = "loops = 2\nrun_us = 5\nperiod_us = 2000\n[[task.phase]]\nrun_us = 5\nperiod_us = 2000"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from experiments.rtapp import Workload, compile_scenario
-from experiments.scenario_file import load_scenario
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.experiments.rtapp import Workload, compile_scenario
+from eascope.experiments.scenario_file import load_scenario
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
 
 #: Two tasks that meet before the work of the one and after that of both.

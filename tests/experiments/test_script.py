@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.records.cell import ProgramRecord
-from engines.qemu.eliding_copy import COPY
-from experiments.cell import prepare
-from experiments.controls import Controls
-from experiments.request import resolve
-from experiments.rtapp import compile_scenario
-from experiments.script import script
-from kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
-from kernels.switches import STATS
-from rootfs.image import RT_APP
+from eascope.analysis.records.cell import ProgramRecord
+from eascope.engines.qemu.eliding_copy import COPY
+from eascope.experiments.cell import prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.request import resolve
+from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.script import script
+from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
+from eascope.kernels.switches import STATS
+from eascope.rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
 
 

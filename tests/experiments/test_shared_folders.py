@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments import runs
-from experiments.runs import Run, check, execute
-from host.cache import runs_root
-from host.claims import claims_on
+from eascope.experiments import runs
+from eascope.experiments.runs import Run, check, execute
+from eascope.host.cache import runs_root
+from eascope.host.claims import claims_on
 from tests.support.fake import KEY, cell
 from tests.support.waiting import HANG_S
 
@@ -23,12 +23,12 @@ from tests.support.waiting import HANG_S
 MACHINE = """
 import fcntl, json, sys
 fcntl.flock = lambda *_: None
-from host import claims
+from eascope.host import claims
 
 claims.LOOK_S, claims.BEAT_S, claims.LEASE_S = 0.02, 0.05, float(sys.argv[3])
 claims.this_boot = lambda: sys.argv[1]
 claims.started_at = lambda _: 1
-from experiments.runs import execute
+from eascope.experiments.runs import execute
 from tests.support import fake
 def slow(_):
     print("begun", flush=True)

@@ -21,24 +21,24 @@ from typing import Any
 
 import pytest
 
-from analysis import figures
-from analysis.compare import comparison
-from analysis.derive import Derived
-from analysis.glance import everything
-from analysis.records.cell import CELL
-from configs.platform_file import PLATFORMS
-from experiments import pool
-from experiments.cell import Cell, prepare
-from experiments.cli.main import main
-from experiments.finished import derived_for
-from experiments.request import Names, resolve
-from experiments.scenario_names import ROOT
-from experiments.sweeps import part
-from experiments.sweeps.part import run_part
-from host.cache import runs_root
-from host.errors import EascopeError
-from host.toml_text import toml_text
-from kernels.variants import Declared
+from eascope.analysis import figures
+from eascope.analysis.compare import comparison
+from eascope.analysis.derive import Derived
+from eascope.analysis.glance import everything
+from eascope.analysis.records.cell import CELL
+from eascope.configs.platform_file import PLATFORMS
+from eascope.experiments import pool
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.cli.main import main
+from eascope.experiments.finished import derived_for
+from eascope.experiments.request import Names, resolve
+from eascope.experiments.scenario_names import ROOT
+from eascope.experiments.sweeps import part
+from eascope.experiments.sweeps.part import run_part
+from eascope.host.cache import runs_root
+from eascope.host.errors import EascopeError
+from eascope.host.toml_text import toml_text
+from eascope.kernels.variants import Declared
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import REQUEST, Artefacts, _WithFakes
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform_file import load_platform
-from experiments.scenario_file import load_scenario
-from experiments.scenario_names import names
-from experiments.sources import FILE, read_sources, sources
-from host.errors import RequestError
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.scenario_names import names
+from eascope.experiments.sources import FILE, read_sources, sources
+from eascope.host.errors import RequestError
 
 ENTRIES = [
     (name, entry)

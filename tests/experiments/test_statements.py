@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from analysis.records.cell import Expectation
-from analysis.records.verdict import REFUTED, SHOWN
-from analysis.statement import MeasurePath, parse
-from analysis.verdicts import judge
-from configs.platform_file import load_platform
-from experiments.scenario_file import load_scenario
-from experiments.scenario_names import names
-from kernels.variants import load_catalogue
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.verdict import REFUTED, SHOWN
+from eascope.analysis.statement import MeasurePath, parse
+from eascope.analysis.verdicts import judge
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.scenario_names import names
+from eascope.kernels.variants import load_catalogue
 
 #: The state in words, then measures of the variant and of mainline in it.
 State = tuple[str, dict[str, float], dict[str, float]]

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from experiments.rtapp import compile_scenario
-from experiments.scenario_file import load_scenario
-from experiments.turns import AUDIO_PPM, CYCLE, VSYNC_US
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.turns import AUDIO_PPM, CYCLE, VSYNC_US
 from tests.support.scenarios import SECOND, write
 
 FRAME = "run_us = 2_500\nperiod_us = 16_667"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments import pool
-from experiments.cli.main import main
-from experiments.writable import check_out, check_runs, check_runs_place
-from host.errors import RequestError
+from eascope.experiments import pool
+from eascope.experiments.cli.main import main
+from eascope.experiments.writable import check_out, check_runs, check_runs_place
+from eascope.host.errors import RequestError
 from tests.support.cells import Artefacts
 from tests.support.command import COMPARE, RUN
 from tests.support.fake import cell

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from host import cache
+from eascope.host import cache
 
 
 @pytest.fixture

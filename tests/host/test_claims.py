@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from host import claims
-from host.claims import (
+from eascope.host import claims
+from eascope.host.claims import (
     ClaimWatch,
     claimed,
     claims_on,
@@ -33,7 +33,7 @@ from tests.support.waiting import HANG_S, until
 WORK = """
 import os, sys, time
 from pathlib import Path
-from host import claims
+from eascope.host import claims
 claims.LOOK_S = 0.01
 root = Path(sys.argv[1])
 with claims.claimed(root / "lock", lambda: None):
@@ -46,7 +46,7 @@ with claims.claimed(root / "lock", lambda: None):
 HOLD = """
 import sys, time
 from pathlib import Path
-from host.claims import locked_everywhere
+from eascope.host.claims import locked_everywhere
 with locked_everywhere(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)

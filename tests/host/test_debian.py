@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from host import debian
-from host.debian import PrivateApt
+from eascope.host import debian
+from eascope.host.debian import PrivateApt
 
 
 @pytest.mark.parametrize(("ready", "writable", "locks"), [(1, 0, 0), (1, 1, 1), (0, 0, 1)])

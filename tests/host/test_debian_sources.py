@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from host import debian
-from host.debian_sources import SourceApt, unpacked
-from host.errors import EascopeError
-from host.proc import CommandFailed
+from eascope.host import debian
+from eascope.host.debian_sources import SourceApt, unpacked
+from eascope.host.errors import EascopeError
+from eascope.host.proc import CommandFailed
 
 LISTED = """\
 cat <<END

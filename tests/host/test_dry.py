@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from host.cache import artefact
-from host.dry import NotBuilt, nothing_built, refuse, work_folder
+from eascope.host.cache import artefact
+from eascope.host.dry import NotBuilt, nothing_built, refuse, work_folder
 
 
 @pytest.fixture(autouse=True)

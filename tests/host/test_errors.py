@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from host.errors import MOST_LISTED, nearest, unknown
-from kernels.variants import load_catalogue
+from eascope.host.errors import MOST_LISTED, nearest, unknown
+from eascope.kernels.variants import load_catalogue
 
 LISTING = "eascope list variants"
 MANY = sorted(load_catalogue().variants)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from host.errors import EascopeError
-from host.record import REST, Record, RecordError, child, json_key, load_json
+from eascope.host.errors import EascopeError
+from eascope.host.record import REST, Record, RecordError, child, json_key, load_json
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from host import scratch as module
-from host.scratch import left_over, locked, scratch
+from eascope.host import scratch as module
+from eascope.host.scratch import left_over, locked, scratch
 from tests.support.waiting import HANG_S, until
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from host.scratch import locked, scratch
+from eascope.host.scratch import locked, scratch
 root = Path(sys.argv[1])
 with scratch(root, "work") as folder, locked(root / "lock"):
     (folder / "file").write_text("half")
@@ -31,8 +31,8 @@ with scratch(root, "work") as folder, locked(root / "lock"):
 WORK = """
 import sys
 from pathlib import Path
-from host.proc import run
-from host.scratch import locked
+from eascope.host.proc import run
+from eascope.host.scratch import locked
 root = Path(sys.argv[1])
 with locked(root / "lock", shared=True):
     run(["sh", "-c", f"echo > {root}/works; read line < {root}/end"], log=root / "log")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from host.errors import RequestError, bad_input, one_line
-from host.strict import StrictTable, read_json, read_toml
+from eascope.host.errors import RequestError, bad_input, one_line
+from eascope.host.strict import StrictTable, read_json, read_toml
 
 Reader = Callable[[Path], StrictTable]
 

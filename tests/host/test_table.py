@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from host.table import Column, Section, Table, TableCell
+from eascope.host.table import Column, Section, Table, TableCell
 
 TABLE = Table(
     (Column("variant", "left"), Column("energy", unit="mJ"), Column("note", "left")),

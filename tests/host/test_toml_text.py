@@ -6,7 +6,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from host.toml_text import toml_text
+from eascope.host.toml_text import toml_text
 
 
 def test_it_is_read_back() -> None:

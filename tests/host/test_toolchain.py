@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from host.cache import cache_root
-from host.dry import nothing_built
-from host.errors import EascopeError
-from host.toolchain import VERSIONS, arm64_tool, cross_prefix, said_of, static_libc
+from eascope.host.cache import cache_root
+from eascope.host.dry import nothing_built
+from eascope.host.errors import EascopeError
+from eascope.host.toolchain import VERSIONS, arm64_tool, cross_prefix, said_of, static_libc
 
 Install = Callable[..., None]
 

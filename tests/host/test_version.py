@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from host.version import eascope_version
+from eascope.host.version import eascope_version
 
 NUMBER = version("eascope")
 

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from host.errors import EascopeError
-from host.writing import writing_into
+from eascope.host.errors import EascopeError
+from eascope.host.writing import writing_into
 
 FULL = (
     r"No space left on device \(\d+ bytes are free\): free space there \(eascope gc lists some\), "

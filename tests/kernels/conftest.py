@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kernels.build import KernelArtefact, kernel
-from kernels.source import Source, find_source
-from kernels.trees import tree_source
+from eascope.kernels.build import KernelArtefact, kernel
+from eascope.kernels.source import Source, find_source
+from eascope.kernels.trees import tree_source
 from tests.support.toy_linux import toy_linux
 
 #: So that a failed check says what it compared.

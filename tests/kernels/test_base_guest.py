@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
 from tests.support.base_checks import (
     balance,
     check_fair_server,

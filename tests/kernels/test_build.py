@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from host.cache import sha256_file
-from host.errors import EascopeError, RequestError
-from host.toolchain import arm64_tool
-from kernels import build as module
-from kernels import kconfig
-from kernels.build import KernelArtefact, built, kernel, main
-from kernels.kconfig import fragment_text, lost_options, options
-from kernels.naming import kernel_named
-from kernels.source import Source
-from kernels.variants import FRAGMENTS, SERIES, load_kernels
+from eascope.host.cache import sha256_file
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.toolchain import arm64_tool
+from eascope.kernels import build as module
+from eascope.kernels import kconfig
+from eascope.kernels.build import KernelArtefact, built, kernel, main
+from eascope.kernels.kconfig import fragment_text, lost_options, options
+from eascope.kernels.naming import kernel_named
+from eascope.kernels.source import Source
+from eascope.kernels.variants import FRAGMENTS, SERIES, load_kernels
 
 
 def test_no_option_is_given_twice() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kernels import drift
-from kernels.drift import drifts, main, report
-from kernels.releases import RELEASES
-from kernels.source import Source
-from kernels.variants import Kernel, load_catalogue
+from eascope.kernels import drift
+from eascope.kernels.drift import drifts, main, report
+from eascope.kernels.releases import RELEASES
+from eascope.kernels.source import Source
+from eascope.kernels.variants import Kernel, load_catalogue
 from tests.support.toy_linux import LINES
 
 Toy = Callable[[str], tuple[Path, Path]]

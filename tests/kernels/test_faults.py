@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from host.proc import TAIL_LINES, CommandFailed
-from kernels import kconfig
-from kernels.faults import compile_errors
+from eascope.host.proc import TAIL_LINES, CommandFailed
+from eascope.kernels import kconfig
+from eascope.kernels.faults import compile_errors
 
 #: As two jobs leave it: the one that failed, then what the other one and every make still print.
 LOG = """\

@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from configs.platform import Platform
-from engines.base import EngineFailed
-from engines.records import MARKS, START, STOP, read_marks
-from kernels.build import KernelArtefact
-from kernels.state import state_expectations
-from kernels.switches import STATS
-from kernels.variants import load_variants
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
+from eascope.engines.records import MARKS, START, STOP, read_marks
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.state import state_expectations
+from eascope.kernels.switches import STATS
+from eascope.kernels.variants import load_variants
 from tests.support.kernel_guest import Booted, boot
 
 pytestmark = pytest.mark.guest

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli.main import main
-from host.errors import RequestError
-from kernels import variants
-from kernels.imported import with_line
-from kernels.mails import read_patches
-from kernels.queues import series_patches
-from kernels.variants import load_catalogue
+from eascope.experiments.cli.main import main
+from eascope.host.errors import RequestError
+from eascope.kernels import variants
+from eascope.kernels.imported import with_line
+from eascope.kernels.mails import read_patches
+from eascope.kernels.queues import series_patches
+from eascope.kernels.variants import load_catalogue
 from tests.support.toy_linux import git
 
 #: A kernel as far as the build asks: make writes the configuration and compiles one file.
@@ -63,10 +63,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("KERNEL_SRC", str(source))
     monkeypatch.setattr(variants, "SERIES", tmp_path / "series")
-    monkeypatch.setattr("kernels.kconfig.SERIES", tmp_path / "series")
+    monkeypatch.setattr("eascope.kernels.kconfig.SERIES", tmp_path / "series")
     # A toy has no options, and Debian's source to compare it with would be fetched.
-    monkeypatch.setattr("kernels.kconfig.released", lambda _: None)
-    monkeypatch.setattr("kernels.build.SERIES", tmp_path / "series")
+    monkeypatch.setattr("eascope.kernels.kconfig.released", lambda _: None)
+    monkeypatch.setattr("eascope.kernels.build.SERIES", tmp_path / "series")
     monkeypatch.setattr(variants, "VARIANTS", tmp_path / "variants.toml")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -364,7 +364,7 @@ def test_an_import_that_is_interrupted_leaves_nothing(
         raise error
 
     before = state(home)
-    monkeypatch.setattr("kernels.imported.write_atomic", interrupted)
+    monkeypatch.setattr("eascope.kernels.imported.write_atomic", interrupted)
     assert imported(f"{author}@start..main", "--name", "mine") in (1, 130)
     assert state(home) == before
     assert [path.name for path in (home / "series").iterdir()] == ["base"]

@@ -7,14 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from host.cache import sha256_bytes
-from host.errors import EascopeError
-from kernels import kconfig as module
-from kernels.build import _key
-from kernels.kconfig import Brought, brought, configure, fragment_text, lost_options, options
-from kernels.naming import kernel_named, variant_named
-from kernels.own import read_own
-from kernels.source import Source
+from eascope.host.cache import sha256_bytes
+from eascope.host.errors import EascopeError
+from eascope.kernels import kconfig as module
+from eascope.kernels.build import _key
+from eascope.kernels.kconfig import (
+    Brought,
+    brought,
+    configure,
+    fragment_text,
+    lost_options,
+    options,
+)
+from eascope.kernels.naming import kernel_named, variant_named
+from eascope.kernels.own import read_own
+from eascope.kernels.source import Source
 
 FRAGMENT = "CONFIG_SMP=y\n# CONFIG_NET is not set\nCONFIG_NR_CPUS=32\n"
 

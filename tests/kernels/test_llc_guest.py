@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import LLC_CLUSTER, Platform
-from configs.platform_file import load_platform
-from kernels.build import KernelArtefact
-from kernels.state import state_expectations
-from kernels.variants import load_variants
+from eascope.configs.platform import LLC_CLUSTER, Platform
+from eascope.configs.platform_file import load_platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import load_variants
 from tests.support.kernel_guest import boot
 
 pytestmark = pytest.mark.guest

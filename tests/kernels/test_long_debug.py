@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from engines.base import EngineFailed
-from kernels.naming import kernel_names
-from kernels.state import state_expectations
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
+from eascope.kernels.naming import kernel_names
+from eascope.kernels.state import state_expectations
 from tests.support.kernel_guest import boot
 from tests.support.mutants import Edit, edited_image
 from tests.support.releases import source_for

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
 from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import GuestMutant, must_fail, mutant_image

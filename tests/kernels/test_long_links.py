@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from kernels.build import names
-from kernels.kconfig import configure, fragment_text, make
-from kernels.naming import kernel_named, kernel_names
-from kernels.releases import DEFAULT
-from kernels.variants import SERIES
-from kernels.worktree import OUT, worktree
+from eascope.kernels.build import names
+from eascope.kernels.kconfig import configure, fragment_text, make
+from eascope.kernels.naming import kernel_named, kernel_names
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.variants import SERIES
+from eascope.kernels.worktree import OUT, worktree
 from tests.support.fragments import changed_fragment
 from tests.support.releases import source_for
 

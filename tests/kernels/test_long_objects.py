@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from host.cache import cache_root, sha256_file
-from kernels import build as module
-from kernels.source import find_source
-from kernels.variants import load_kernels
+from eascope.host.cache import cache_root, sha256_file
+from eascope.kernels import build as module
+from eascope.kernels.source import find_source
+from eascope.kernels.variants import load_kernels
 
 pytestmark = [pytest.mark.long]
 

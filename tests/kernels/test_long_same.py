@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from analysis.derive import derive
-from analysis.records.result import Result
-from configs.platform import Platform
-from experiments.cell import prepare
-from experiments.request import Request, resolve
-from experiments.runs import execute
+from eascope.analysis.derive import derive
+from eascope.analysis.records.result import Result
+from eascope.configs.platform import Platform
+from eascope.experiments.cell import prepare
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import execute
 from tests.support.chance import LEAST, probability
 
 pytestmark = [pytest.mark.long, pytest.mark.guest, pytest.mark.kernels("feec", "sum")]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from kernels.naming import kernel_names
-from kernels.variants import load_kernels, load_variants
+from eascope.configs.platform import Platform
+from eascope.kernels.naming import kernel_names
+from eascope.kernels.variants import load_kernels, load_variants
 from tests.support.releases import booted, kernel_of
 from tests.support.stress import BUSIEST, busy_switches
 from tests.support.threaded_guest import WORKS, check_busy_threads, survive_threaded

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from engines.base import EngineFailed
-from kernels.naming import kernel_named
-from kernels.patching import apply_series
-from kernels.variants import SERIES
+from eascope.engines.base import EngineFailed
+from eascope.kernels.naming import kernel_named
+from eascope.kernels.patching import apply_series
+from eascope.kernels.variants import SERIES
 from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import BrokenKernel, Edit, GuestCheck, must_fail

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.cli.main import main
-from experiments.request import Request, resolve
-from host.errors import RequestError
-from kernels import naming, variants
-from kernels.naming import (
+from eascope.configs.platform import Platform
+from eascope.experiments.cli.main import main
+from eascope.experiments.request import Request, resolve
+from eascope.host.errors import RequestError
+from eascope.kernels import naming, variants
+from eascope.kernels.naming import (
     kernel_named,
     kernel_names,
     releases_of,
@@ -20,9 +20,9 @@ from kernels.naming import (
     variant_names,
     variants_of,
 )
-from kernels.queues import folders_of_queues
-from kernels.state import state_expectations
-from kernels.variants import load_catalogue, load_variants
+from eascope.kernels.queues import folders_of_queues
+from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import load_catalogue, load_variants
 
 
 def test_a_variant_of_a_release_is_the_same_on_another_kernel() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from kernels.naming import variant_named
+from eascope.configs.platform import Platform
+from eascope.kernels.naming import variant_named
 from tests.support.kernel_guest import boot
 from tests.support.releases import booted, kernel_of
 from tests.support.stress import guest_program

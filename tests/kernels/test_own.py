@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli.main import main
-from host.errors import RequestError
-from kernels.kconfig import fragment_text
-from kernels.naming import variant_named
-from kernels.own import read_own
-from kernels.patching import PatchFailed
-from kernels.queues import series_digest, series_patches
-from kernels.source import Source
-from kernels.variants import SERIES, load_variants
-from kernels.worktree import worktree
+from eascope.experiments.cli.main import main
+from eascope.host.errors import RequestError
+from eascope.kernels.kconfig import fragment_text
+from eascope.kernels.naming import variant_named
+from eascope.kernels.own import read_own
+from eascope.kernels.patching import PatchFailed
+from eascope.kernels.queues import series_digest, series_patches
+from eascope.kernels.source import Source
+from eascope.kernels.variants import SERIES, load_variants
+from eascope.kernels.worktree import worktree
 from tests.support.toy_linux import LINES
 
 PATCH = "--- a/a.c\n+++ b/a.c\n@@ -4,3 +4,3 @@\n line 4\n-line 5\n+line V\n line 6\n"
@@ -167,7 +167,9 @@ def test_a_variant_whose_queue_is_not_ported_says_what_the_tree_can_be(
     linux: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kernels.naming.unported", lambda kernel, _: list(kernel.series[1:]))
+    monkeypatch.setattr(
+        "eascope.kernels.naming.unported", lambda kernel, _: list(kernel.series[1:])
+    )
     own = read_own([f"mine={linux}"], [])
     with pytest.raises(RequestError) as caught:
         variant_named("uclamp-sum@mine", own)

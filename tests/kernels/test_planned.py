@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from host.errors import RequestError
-from kernels.state import state_expectations
-from kernels.variants import VARIANTS, load_catalogue, load_variants
+from eascope.configs.platform import Platform
+from eascope.host.errors import RequestError
+from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import VARIANTS, load_catalogue, load_variants
 
 
 def written(folder: Path, planned: str) -> Path:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from configs.platform import Platform
-from kernels.guest_files import FEATURES
-from kernels.naming import kernel_named, releases_of, variant_named
-from kernels.state import state_expectations
-from kernels.variants import Declared, load_variants
+from eascope.configs.platform import Platform
+from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.naming import kernel_named, releases_of, variant_named
+from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import Declared, load_variants
 
 #: FAIR_PUSH_STUCK, FAIR_PUSH_IDLE.
 POINTS = {

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
-from kernels.guest_files import FEATURES
-from kernels.variants import load_variants
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.variants import load_variants
 from tests.support.feec_checks import check_reserved, reserved
 from tests.support.guest_cases import Found
 from tests.support.kernel_guest import boot

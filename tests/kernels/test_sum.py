@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from configs.platform import Platform
-from kernels.kconfig import fragment_text, options
-from kernels.state import state_expectations
-from kernels.variants import Declared, load_kernels, load_variants
+from eascope.configs.platform import Platform
+from eascope.kernels.kconfig import fragment_text, options
+from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import Declared, load_kernels, load_variants
 
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from engines.base import EngineFailed
-from kernels.build import KernelArtefact
-from kernels.naming import variant_named
-from kernels.state import state_expectations
-from kernels.variants import load_variants
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.naming import variant_named
+from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import load_variants
 from tests.support.kernel_guest import Booted, boot
 from tests.support.releases import kernel_of, of_releases
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from host.errors import EascopeError
-from kernels.symbols import trace_symbols
+from eascope.host.errors import EascopeError
+from eascope.kernels.symbols import trace_symbols
 
 #: Name, info (type in the low half), section, address.
 SYMBOLS = [

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kernels import build, times
-from kernels.naming import kernel_named
-from kernels.source import Source
-from kernels.worktree import FOLDER, LAYOUT, OUT, Objects, kept_objects
+from eascope.kernels import build, times
+from eascope.kernels.naming import kernel_named
+from eascope.kernels.source import Source
+from eascope.kernels.worktree import FOLDER, LAYOUT, OUT, Objects, kept_objects
 
 TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
 BASE, MINE = Path("/series/base"), Path("/series/mine")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from host.errors import RequestError
-from kernels.naming import kernel_named
-from kernels.patching import PatchFailed
-from kernels.queues import series_patches
-from kernels.source import Source
-from kernels.tree import main, open_tree, save_tree
-from kernels.variants import SERIES, load_kernels
+from eascope.host.errors import RequestError
+from eascope.kernels.naming import kernel_named
+from eascope.kernels.patching import PatchFailed
+from eascope.kernels.queues import series_patches
+from eascope.kernels.source import Source
+from eascope.kernels.tree import main, open_tree, save_tree
+from eascope.kernels.variants import SERIES, load_kernels
 from tests.support.queues import source_files, source_of
 
 

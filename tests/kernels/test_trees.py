@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from host.dry import nothing_built
-from host.errors import RequestError
-from kernels.queues import added_files, series_patches
-from kernels.releases import RELEASES
-from kernels.source import Source
-from kernels.trees import Tree, TreeSource, queues_to_apply, read_tree, tree_source
-from kernels.variants import SERIES
-from kernels.worktree import FOLDER, OUT, home_of, worktree
+from eascope.host.dry import nothing_built
+from eascope.host.errors import RequestError
+from eascope.kernels.queues import added_files, series_patches
+from eascope.kernels.releases import RELEASES
+from eascope.kernels.source import Source
+from eascope.kernels.trees import Tree, TreeSource, queues_to_apply, read_tree, tree_source
+from eascope.kernels.variants import SERIES
+from eascope.kernels.worktree import FOLDER, OUT, home_of, worktree
 from tests.support.toy_linux import LINES, git
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from host.errors import RequestError
-from kernels import variants as module
-from kernels.guest_files import ENERGY_AWARE, FEATURES
-from kernels.queues import folders_of_queues
-from kernels.state import state_expectations
-from kernels.switches import STATS
-from kernels.variants import (
+from eascope.configs.platform import Platform
+from eascope.host.errors import RequestError
+from eascope.kernels import variants as module
+from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES
+from eascope.kernels.queues import folders_of_queues
+from eascope.kernels.state import state_expectations
+from eascope.kernels.switches import STATS
+from eascope.kernels.variants import (
     SERIES,
     VARIANTS,
     Declared,

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from engines.base import EngineFailed
-from kernels.guest_files import ENERGY_AWARE, FEATURES
-from kernels.naming import kernel_names, releases_of, variant_named
-from kernels.releases import DEFAULT
-from kernels.state import BOOT_PROOF, boot_proof, eas_possible, state_expectations
-from kernels.variants import Variant, boot_args, load_catalogue
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
+from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES
+from eascope.kernels.naming import kernel_names, releases_of, variant_named
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.state import BOOT_PROOF, boot_proof, eas_possible, state_expectations
+from eascope.kernels.variants import Variant, boot_args, load_catalogue
 from tests.support.boot_switches import at_boot
 from tests.support.kernel_guest import boot
 from tests.support.releases import booted, kernel_of

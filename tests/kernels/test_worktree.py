@@ -8,12 +8,12 @@ from threading import Thread
 
 import pytest
 
-from experiments import doctor
-from host.errors import EascopeError, RequestError
-from kernels import worktree as module
-from kernels.patching import PatchFailed
-from kernels.source import Source
-from kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, worktree
+from eascope.experiments import doctor
+from eascope.host.errors import EascopeError, RequestError
+from eascope.kernels import worktree as module
+from eascope.kernels.patching import PatchFailed
+from eascope.kernels.source import Source
+from eascope.kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, worktree
 from tests.support.waiting import until
 
 FILES = ("a.c", "b.c", "c.c")

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from host.errors import RequestError
-from power import calibrate
-from power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
-from power.derived import load_derived
-from power.fit import fit, leaving_out, non_negative
-from power.measurements import VARIABLE, load_measured
-from power.predict import COLUMN, predicted, write_csv
+from eascope.host.errors import RequestError
+from eascope.power import calibrate
+from eascope.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
+from eascope.power.derived import load_derived
+from eascope.power.fit import fit, leaving_out, non_negative
+from eascope.power.measurements import VARIABLE, load_measured
+from eascope.power.predict import COLUMN, predicted, write_csv
 from tests.support.calibration import row
 
 CORE = "cortex-a15"

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import pytest
 
-from configs.activity import load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.records import SHARED_PART
-from host.errors import RequestError
-from power.billed import Component, Interval, StatedPower
-from power.choice import power_model, power_of
-from power.model import DerivedPower
+from eascope.configs.activity import load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.errors import RequestError
+from eascope.power.billed import Component, Interval, StatedPower
+from eascope.power.choice import power_model, power_of
+from eascope.power.model import DerivedPower
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from configs.core import Core, Parameter, list_cores, load_core
-from host.errors import RequestError
-from power.derived import CYCLE, DERIVED, PARTS, derived_cores, g_of_t, load_derived
+from eascope.configs.core import Core, Parameter, list_cores, load_core
+from eascope.host.errors import RequestError
+from eascope.power.derived import CYCLE, DERIVED, PARTS, derived_cores, g_of_t, load_derived
 
 
 def changed(core: Core, inputs: dict[str, Any]) -> list[str]:

@@ -7,15 +7,15 @@ import re
 
 import pytest
 
-from configs.core import list_cores
-from configs.platform import POWER_STATES, Platform
-from engines.gem5.expressions import LEAKS, expressions, number, readable
-from engines.gem5.inside import columns
-from engines.gem5.inside.columns import EVENTS, L2, cpu_events
-from engines.gem5.settings import machine_settings
-from power.derived import STATES
-from power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, STACK, group_of, load_events
-from power.level import load_level
+from eascope.configs.core import list_cores
+from eascope.configs.platform import POWER_STATES, Platform
+from eascope.engines.gem5.expressions import LEAKS, expressions, number, readable
+from eascope.engines.gem5.inside import columns
+from eascope.engines.gem5.inside.columns import EVENTS, L2, cpu_events
+from eascope.engines.gem5.settings import machine_settings
+from eascope.power.derived import STATES
+from eascope.power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, STACK, group_of, load_events
+from eascope.power.level import load_level
 
 
 @pytest.mark.parametrize("core", list_cores())

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from configs.devicetree import device_tree_source
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.qemu.board import BOARD
-from host.errors import RequestError
-from power.given import USUAL, as_given, given_model, given_record
-from power.level import load_level
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.qemu.board import BOARD
+from eascope.host.errors import RequestError
+from eascope.power.given import USUAL, as_given, given_model, given_record
+from eascope.power.level import load_level
 
 
 @pytest.fixture(scope="module")

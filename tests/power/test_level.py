@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from configs.core import list_cores
-from configs.platform_file import load_platform
-from host.errors import RequestError
-from power.level import level_cores, load_level
+from eascope.configs.core import list_cores
+from eascope.configs.platform_file import load_platform
+from eascope.host.errors import RequestError
+from eascope.power.level import level_cores, load_level
 
 
 def test_every_core_has_a_level() -> None:

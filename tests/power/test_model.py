@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from configs.activity import Activity, KernelActivity, load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.records import SHARED_PART
-from host.errors import RequestError
-from power.billed import Component, Interval, StatedPower
-from power.em import capacities_of, em_rows, inefficient, records, text
-from power.events import load_events
-from power.given import given_model
-from power.level import load_level
-from power.model import DerivedPower, whole
+from eascope.configs.activity import Activity, KernelActivity, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.errors import RequestError
+from eascope.power.billed import Component, Interval, StatedPower
+from eascope.power.em import capacities_of, em_rows, inefficient, records, text
+from eascope.power.events import load_events
+from eascope.power.given import given_model
+from eascope.power.level import load_level
+from eascope.power.model import DerivedPower, whole
 
 
 @pytest.fixture(scope="module")

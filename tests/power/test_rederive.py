@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from configs.core import CORES
-from host.cache import cache_root
-from power.derived import DERIVED, POWER_MODELS
+from eascope.configs.core import CORES
+from eascope.host.cache import cache_root
+from eascope.power.derived import DERIVED, POWER_MODELS
 
 MISSING = [tool for tool in ("cargo", "g++", "make", "patch") if shutil.which(tool) is None]
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from configs.activity import Activity
-from configs.billing import ChipShared
-from configs.platform import Platform
-from engines.records import SHARED_PART
-from host.errors import RequestError
-from power.billed import Interval, whole_component
-from power.choice import power_model
-from power.shared import STATED, with_shared
+from eascope.configs.activity import Activity
+from eascope.configs.billing import ChipShared
+from eascope.configs.platform import Platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.errors import RequestError
+from eascope.power.billed import Interval, whole_component
+from eascope.power.choice import power_model
+from eascope.power.shared import STATED, with_shared
 
 MS = 1_000_000
 #: A shared part that was on in 3 of 10 ms, and a busy CPU.

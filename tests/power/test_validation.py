@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import load_activity
-from configs.platform_file import load_platform
-from engines.gem5.inside.columns import cpu_events
-from host.errors import EascopeError
-from host.record import Record
-from power.derived import CYCLE, DERIVED, POWER_MODELS, derived_cores
-from power.events import load_events
-from power.records import (
+from eascope.configs.activity import load_activity
+from eascope.configs.platform_file import load_platform
+from eascope.engines.gem5.inside.columns import cpu_events
+from eascope.host.errors import EascopeError
+from eascope.host.record import Record
+from eascope.power.derived import CYCLE, DERIVED, POWER_MODELS, derived_cores
+from eascope.power.events import load_events
+from eascope.power.records import (
     ActivityRecord,
     CalibrationRecord,
     ExpressionsRecord,

@@ -6,12 +6,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.records import SHARED_PART
-from power.derived import CYCLE
-from power.events import load_events
-from power.model import DerivedPower, busy_events
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.records import SHARED_PART
+from eascope.power.derived import CYCLE
+from eascope.power.events import load_events
+from eascope.power.model import DerivedPower, busy_events
 from research.activity_error import billed, compare, events
 
 NS = 1_000_000

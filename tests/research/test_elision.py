@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from configs.activity import at_measured_speeds
-from experiments.request import resolve
+from eascope.configs.activity import at_measured_speeds
+from eascope.experiments.request import resolve
 from research.elision import CASES, executable, record_of
 from tests.support.costed import changed, costed
 

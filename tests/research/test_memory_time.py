@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from engines.timing.mixture import misses_of
-from experiments.characterisation.guest import LEVEL_MARKS, Chain, guest
-from experiments.characterisation.measure import KernelMeasurement, request
-from host.proc import run
-from host.toolchain import arm64_tool
+from eascope.engines.timing.mixture import misses_of
+from eascope.experiments.characterisation.guest import LEVEL_MARKS, Chain, guest
+from eascope.experiments.characterisation.measure import KernelMeasurement, request
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
 from research.memory_time import COLUMNS, PLATFORMS, SHARES, chains, measured, rows_of, taken
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import jinja2
 import pytest
 
-from analysis.difference import difference
-from analysis.known.origin import DATA, Origin
-from host.errors import RequestError
+from eascope.analysis.difference import difference
+from eascope.analysis.known.origin import DATA, Origin
+from eascope.host.errors import RequestError
 from research.draw import (
     INDEX,
     PAGE,

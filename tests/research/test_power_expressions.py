@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from configs.platform import Platform
-from engines.records import START, STOP
-from experiments.characterisation.guest import FIRST_MARK, KERNELS
-from host.errors import EascopeError
-from power.derived import CYCLE
-from power.events import load_events
+from eascope.configs.platform import Platform
+from eascope.engines.records import START, STOP
+from eascope.experiments.characterisation.guest import FIRST_MARK, KERNELS
+from eascope.host.errors import EascopeError
+from eascope.power.derived import CYCLE
+from eascope.power.events import load_events
 from research.power_expressions import compare, statistics
 
 MODEL = "system.cluster_little.cpus.power_model.dynamicPower"

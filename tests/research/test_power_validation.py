@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from configs.activity import Activity, load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.records import SHARED_PART
-from host.errors import RequestError
-from power.billed import Interval
-from power.measurements import Measurements
-from power.model import DerivedPower
+from eascope.configs.activity import Activity, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.errors import RequestError
+from eascope.power.billed import Interval
+from eascope.power.measurements import Measurements
+from eascope.power.model import DerivedPower
 from research.draw import STUDIES, records_of
 from research.power_validation import (
     CLUSTER,

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from configs.platform import Platform
-from experiments.renew.costed import CostedRun
-from experiments.request import resolve
+from eascope.configs.platform import Platform
+from eascope.experiments.renew.costed import CostedRun
+from eascope.experiments.request import resolve
 from research.program_speed import FAST, MEASURE, REFERENCE, SCENARIO, rates, request
 from tests.support.costed import costed
 

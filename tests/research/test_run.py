@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from host.errors import RequestError
+from eascope.host.errors import RequestError
 from research.draw import Study, drawn
 from research.run import TABLES, asked, main
 from tests.support.repo import REPO

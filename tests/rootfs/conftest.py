@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from host.proc import need, run
-from rootfs.headers import INCLUDE
-from rootfs.image import AGENT, FLAGS
+from eascope.host.proc import need, run
+from eascope.rootfs.headers import INCLUDE
+from eascope.rootfs.image import AGENT, FLAGS
 from tests.support.agent import AgentRun
 from tests.support.waiting import HANG_S
 

@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from experiments.guest_image import COPIES, guest_image, main
-from host import toolchain
-from host.debian_sources import SourceTarball
-from host.errors import EascopeError, RequestError
-from host.proc import CommandFailed, run
-from rootfs import buildroot_image, buildroot_make, buildroot_site
-from rootfs.buildroot_make import BUILDROOT, SITE_VARIABLE, TREE, defconfig
-from rootfs.buildroot_site import SOURCES_VARIABLE
-from rootfs.content import load_content
-from rootfs.cpio import Archive
-from rootfs.debian import USERS
-from rootfs.image import FLAGS, LINK_FLAGS, program_names
-from rootfs.images import UNITS
+from eascope.experiments.guest_image import COPIES, guest_image, main
+from eascope.host import toolchain
+from eascope.host.debian_sources import SourceTarball
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import CommandFailed, run
+from eascope.rootfs import buildroot_image, buildroot_make, buildroot_site
+from eascope.rootfs.buildroot_make import BUILDROOT, SITE_VARIABLE, TREE, defconfig
+from eascope.rootfs.buildroot_site import SOURCES_VARIABLE
+from eascope.rootfs.content import load_content
+from eascope.rootfs.cpio import Archive
+from eascope.rootfs.debian import USERS
+from eascope.rootfs.image import FLAGS, LINK_FLAGS, program_names
+from eascope.rootfs.images import UNITS
 from tests.support.newc import parse
 
 #: Stands in Buildroot's place: notes what it is given, and copies an archive.

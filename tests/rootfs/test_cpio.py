@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rootfs.cpio import Archive
+from eascope.rootfs.cpio import Archive
 from tests.support.newc import parse
 
 

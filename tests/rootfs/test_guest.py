@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import Activity
-from configs.devicetree import device_tree
-from configs.platform import Platform
-from engines.base import EngineFailed, Machine
-from engines.qemu.board import BOARD
-from engines.qemu.eliding_copy import COPY
-from engines.records import MARKS, READY, START, STOP, read_marks
-from engines.registry import get_engine
-from experiments.cell import BOOT
-from experiments.guest_image import guest_image
-from host.lisa import host_trace_cmd
-from kernels.build import kernel
-from kernels.symbols import trace_symbols
-from rootfs.image import RT_APP
+from eascope.configs.activity import Activity
+from eascope.configs.devicetree import device_tree
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed, Machine
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.eliding_copy import COPY
+from eascope.engines.records import MARKS, READY, START, STOP, read_marks
+from eascope.engines.registry import get_engine
+from eascope.experiments.cell import BOOT
+from eascope.experiments.guest_image import guest_image
+from eascope.host.lisa import host_trace_cmd
+from eascope.kernels.build import kernel
+from eascope.kernels.symbols import trace_symbols
+from eascope.rootfs.image import RT_APP
 
 pytestmark = pytest.mark.guest
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from engines.gem5.eliding_copy import elide
-from engines.qemu.eliding_copy import elide_hint
-from experiments.guest_image import COPIES
-from host import cache, lisa
-from host.cache import cache_root, sha256_file
-from host.errors import EascopeError
-from host.toolchain import VERSIONS
-from rootfs import image
-from rootfs.image import guest_agent, initramfs
+from eascope.engines.gem5.eliding_copy import elide
+from eascope.engines.qemu.eliding_copy import elide_hint
+from eascope.experiments.guest_image import COPIES
+from eascope.host import cache, lisa
+from eascope.host.cache import cache_root, sha256_file
+from eascope.host.errors import EascopeError
+from eascope.host.toolchain import VERSIONS
+from eascope.rootfs import image
+from eascope.rootfs.image import guest_agent, initramfs
 from tests.support.newc import parse
 
 

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from experiments.guest_image import COPIES, guest_image
-from host.cache import sha256_file
-from host.errors import EascopeError, RequestError
-from rootfs import debian
-from rootfs.content import CONTENT, GuestData, load_content
-from rootfs.image import ImageArtefact, initramfs, program_names
-from rootfs.images import PROVIDER_VARIABLE, UNITS, provider_asked, with_archive
+from eascope.experiments.guest_image import COPIES, guest_image
+from eascope.host.cache import sha256_file
+from eascope.host.errors import EascopeError, RequestError
+from eascope.rootfs import debian
+from eascope.rootfs.content import CONTENT, GuestData, load_content
+from eascope.rootfs.image import ImageArtefact, initramfs, program_names
+from eascope.rootfs.images import PROVIDER_VARIABLE, UNITS, provider_asked, with_archive
 from tests.support.newc import parse
 from tests.support.records import image_provenance
 
-COMMAND = (sys.executable, "-m", "experiments.guest_image")
+COMMAND = (sys.executable, "-m", "eascope.experiments.guest_image")
 
 
 def test_the_minimal_image_is_what_it_was() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from host.proc import need, run
-from rootfs.image import FLAGS
-from rootfs.images import MEMBERS, UNITS
+from eascope.host.proc import need, run
+from eascope.rootfs.image import FLAGS
+from eascope.rootfs.images import MEMBERS, UNITS
 from tests.support.waiting import call, until
 
 

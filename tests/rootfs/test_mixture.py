@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import struct
 
-from engines.qemu.eliding_copy import hint, hint_function, marked_function
-from rootfs.elide import FUNCTION_BEGINS
-from rootfs.image import RT_APP
-from rootfs.mixture import MOST_MIXTURES, mixture_program
+from eascope.engines.qemu.eliding_copy import hint, hint_function, marked_function
+from eascope.rootfs.elide import FUNCTION_BEGINS
+from eascope.rootfs.image import RT_APP
+from eascope.rootfs.mixture import MOST_MIXTURES, mixture_program
 
 
 def test_a_copy_is_known_by_its_first_instructions() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from host.errors import EascopeError
-from rootfs.cpio import TRAILER, Archive, entry
-from rootfs.newc import archive_of, entries
+from eascope.host.errors import EascopeError
+from eascope.rootfs.cpio import TRAILER, Archive, entry
+from eascope.rootfs.newc import archive_of, entries
 from tests.support.newc import parse
 
 FILE, FOLDER, LINK, DEVICE, PIPE = 0o100755, 0o40755, 0o120777, 0o20600, 0o10644

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.guest_image import COPIES
-from host.cache import cache_root
-from host.errors import EascopeError
-from host.proc import need, run
-from rootfs import image
-from rootfs.image import FLAGS, PROGRAMS, guest_programs, initramfs, program_names
+from eascope.experiments.guest_image import COPIES
+from eascope.host.cache import cache_root
+from eascope.host.errors import EascopeError
+from eascope.host.proc import need, run
+from eascope.rootfs import image
+from eascope.rootfs.image import FLAGS, PROGRAMS, guest_programs, initramfs, program_names
 from tests.support import waiting
 from tests.support.newc import parse
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from host.record import RecordError
-from rootfs.provenance import ImageProvenance, ProvidedPrograms
+from eascope.host.record import RecordError
+from eascope.rootfs.provenance import ImageProvenance, ProvidedPrograms
 
 DIGEST = "0123456789abcdef" * 4
 #: As in a run's ``cell.json``, but for the digests.

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
-from analysis.known.agreement import Against, Agreement, AgreementCell, AgreementColumn, Sample
-from analysis.known.findings import NO_CONTROLS, REPLICATES, Conditions
-from analysis.known.origin import RUNS, Origin
+from eascope.analysis.known.agreement import (
+    Against,
+    Agreement,
+    AgreementCell,
+    AgreementColumn,
+    Sample,
+)
+from eascope.analysis.known.findings import NO_CONTROLS, REPLICATES, Conditions
+from eascope.analysis.known.origin import RUNS, Origin
 
 
 def cell(scenario: str, atomic: float, detailed: float) -> AgreementCell:

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from engines.qemu.build import plugin
-from engines.qemu.provider import qemu
-from experiments.guest_image import guest_image
-from experiments.null import DOUBLE, double
-from host.errors import EascopeError
-from host.lisa import lisa_binaries
-from host.proc import say
-from kernels.build import kernel
-from kernels.naming import variant_named
+from eascope.engines.qemu.build import plugin
+from eascope.engines.qemu.provider import qemu
+from eascope.experiments.guest_image import guest_image
+from eascope.experiments.null import DOUBLE, double
+from eascope.host.errors import EascopeError
+from eascope.host.lisa import lisa_binaries
+from eascope.host.proc import say
+from eascope.kernels.build import kernel
+from eascope.kernels.naming import variant_named
 
 
 def kernels_of(items: Iterable[pytest.Item]) -> list[str]:

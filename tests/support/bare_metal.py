@@ -16,17 +16,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from configs.activity import Activity
-from configs.devicetree import device_tree
-from configs.platform import Platform
-from engines.base import EngineRun, Machine
-from engines.qemu.board import BOARD
-from engines.qemu.engine import QemuEngine
-from experiments.guest_image import guest_image
-from host.proc import run
-from host.toolchain import arm64_tool
-from kernels.build import kernel
-from rootfs.headers import INCLUDE
+from eascope.configs.activity import Activity
+from eascope.configs.devicetree import device_tree
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineRun, Machine
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.experiments.guest_image import guest_image
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.kernels.build import kernel
+from eascope.rootfs.headers import INCLUDE
 from tests.support.linux import with_rt_app
 from tests.support.repo import REPO
 

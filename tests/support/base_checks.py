@@ -7,11 +7,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from configs.package_budget import BudgetStep
-from configs.platform import Platform
-from kernels.build import KernelArtefact
-from kernels.guest_files import FEATURES
-from kernels.switches import STATS
+from eascope.configs.package_budget import BudgetStep
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.switches import STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import counters, guest_program
 

@@ -7,16 +7,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from experiments.cell import Cell
-from experiments.runs import Run
-from experiments.sweeps.campaign import Campaign
-from experiments.sweeps.campaign_file import campaign_from
-from experiments.sweeps.ledger import platforms_folder
-from experiments.sweeps.part import SCHEMA, PartGroup, SweepPart
-from experiments.sweeps.survey import Survey, survey_of
-from host.cache import runs_root
-from host.errors import EascopeError
-from host.strict import StrictTable
+from eascope.experiments.cell import Cell
+from eascope.experiments.runs import Run
+from eascope.experiments.sweeps.campaign import Campaign
+from eascope.experiments.sweeps.campaign_file import campaign_from
+from eascope.experiments.sweeps.ledger import platforms_folder
+from eascope.experiments.sweeps.part import SCHEMA, PartGroup, SweepPart
+from eascope.experiments.sweeps.survey import Survey, survey_of
+from eascope.host.cache import runs_root
+from eascope.host.errors import EascopeError
+from eascope.host.strict import StrictTable
 from tests.support.synthetic import MS, Burst, Schedule, write_run
 
 AXES = {"platform": "juno-r2", "scenario": "smoke", "variant": ["mainline", "cas"]}

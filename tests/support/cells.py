@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from engines.base import Engine, Identity, Machine
-from engines.registry import get_engine
-from experiments import cell as cells
-from experiments import request as requests
-from experiments.cell import Cell, prepare
-from experiments.request import Request, resolve
-from host.record import Record
-from kernels.releases import DEFAULT
-from kernels.variants import Kernel
+from eascope.engines.base import Engine, Identity, Machine
+from eascope.engines.registry import get_engine
+from eascope.experiments import cell as cells
+from eascope.experiments import request as requests
+from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.request import Request, resolve
+from eascope.host.record import Record
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.variants import Kernel
 from tests.support.records import image_provenance, kernel_provenance
 
 REQUEST = Request("juno-r2", "mainline", "smoke")

@@ -10,7 +10,7 @@ import sys
 
 from tests.support.waiting import call
 
-EASCOPE = [sys.executable, "-m", "experiments.cli.main"]
+EASCOPE = [sys.executable, "-m", "eascope.experiments.cli.main"]
 RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", "smoke"]
 COMPARE = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", "smoke"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.compare import Comparison, comparison
-from analysis.derive import derive
-from configs.activity import load_activity
-from configs.platform_file import load_platform
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import derive
+from eascope.configs.activity import load_activity
+from eascope.configs.platform_file import load_platform
 from tests.support.synthetic import make_run
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from analysis.records.cell import (
+from eascope.analysis.records.cell import (
     ClusterModel,
     EngineSettings,
     Expectation,
@@ -14,9 +14,9 @@ from analysis.records.cell import (
     MachineRecord,
     Settings,
 )
-from analysis.records.result import Busy, Energy, Judged, Percentiles
-from engines.registry import get_engine
-from experiments.renew.costed import CostedRun
+from eascope.analysis.records.result import Busy, Energy, Judged, Percentiles
+from eascope.engines.registry import get_engine
+from eascope.experiments.renew.costed import CostedRun
 from tests.support.records import cell_record, host_record, kernel_record, result_record
 
 

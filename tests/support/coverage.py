@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis import statistics
-from analysis.records.verdict import LEVEL
-from host.table import Table
+from eascope.analysis import statistics
+from eascope.analysis.records.verdict import LEVEL
+from eascope.host.table import Table
 
 #: Share of runs that are in the other state.
 OTHERWISE = 0.2

@@ -15,15 +15,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from configs.activity import load_activity
-from configs.platform_file import load_platform
-from configs.resolved import machine_json
-from engines.base import EngineFailed, EngineRun
-from engines.records import TRACE
-from experiments.cell import Cell
-from experiments.inputs import MACHINE
-from experiments.runs import RAW, execute
-from experiments.scenario import WindowLengths
+from eascope.configs.activity import load_activity
+from eascope.configs.platform_file import load_platform
+from eascope.configs.resolved import machine_json
+from eascope.engines.base import EngineFailed, EngineRun
+from eascope.engines.records import TRACE
+from eascope.experiments.cell import Cell
+from eascope.experiments.inputs import MACHINE
+from eascope.experiments.runs import RAW, execute
+from eascope.experiments.scenario import WindowLengths
 from tests.support.records import cell_record
 
 KEY = "ab" * 32

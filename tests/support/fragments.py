@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernels.kconfig import options
+from eascope.kernels.kconfig import options
 
 
 def changed_fragment(text: str, changed: Mapping[str, str]) -> str:

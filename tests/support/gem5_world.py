@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rootfs import elide
+from eascope.rootfs import elide
 from tests.support.interpreter import Interpreter
 
 #: Cycles of a turn and clock in GHz of a little and of a big CPU.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
-from kernels.switches import STATS
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.switches import STATS
 from tests.support.kernel_guest import boot
 from tests.support.stress import counters, guest_program
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from host.toolchain import arm64_tool
+from eascope.host.toolchain import arm64_tool
 
 MASK = {"x": 2**64 - 1, "w": 2**32 - 1}
 LINE = re.compile(r"^ *([0-9a-f]+):\t[0-9a-f]{8} +\t(\S+)\t?(.*)$", re.MULTILINE)

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from configs.activity import load_activity
-from configs.devicetree import device_tree
-from configs.platform import Platform
-from engines.base import EngineRun, Machine, ProgramSpeed
-from engines.qemu.board import BOARD
-from engines.records import MARKS, read_marks
-from engines.registry import get_engine
-from experiments.cell import BOOT
-from experiments.guest_image import guest_image
-from rootfs.cpio import Archive
+from eascope.configs.activity import load_activity
+from eascope.configs.devicetree import device_tree
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineRun, Machine, ProgramSpeed
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.records import MARKS, read_marks
+from eascope.engines.registry import get_engine
+from eascope.experiments.cell import BOOT
+from eascope.experiments.guest_image import guest_image
+from eascope.rootfs.cpio import Archive
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
-from configs.platform import Platform
-from engines.qemu.eliding_copy import elide_hint
-from host.cache import sha256_file
-from host.lisa import host_trace_cmd, lisa_binaries
-from host.proc import run
-from rootfs.cpio import Archive
+from eascope.configs.platform import Platform
+from eascope.engines.qemu.eliding_copy import elide_hint
+from eascope.host.cache import sha256_file
+from eascope.host.lisa import host_trace_cmd, lisa_binaries
+from eascope.host.proc import run
+from eascope.rootfs.cpio import Archive
 
 ELIDED_PATH = "/bin/rt-app-elided-hint"
 EVENTS = "sched:sched_switch sched:sched_waking sched:sched_migrate_task power:cpu_frequency"

@@ -15,7 +15,7 @@ from typing import Protocol
 from tests.support.repo import REPO
 
 #: `eascope` for ``python -c``.
-EASCOPE = "import sys; from experiments.cli.main import main; sys.exit(main(sys.argv[1:]))"
+EASCOPE = "import sys; from eascope.experiments.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 
 class Keep(Protocol):

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from configs.platform import Platform
-from engines.base import EngineFailed
-from kernels.build import KernelArtefact, names
-from kernels.kconfig import configure, fragment_text, make
-from kernels.naming import kernel_named
-from kernels.source import Source
-from kernels.variants import SERIES
-from kernels.worktree import OUT, worktree
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
+from eascope.kernels.build import KernelArtefact, names
+from eascope.kernels.kconfig import configure, fragment_text, make
+from eascope.kernels.naming import kernel_named
+from eascope.kernels.source import Source
+from eascope.kernels.variants import SERIES
+from eascope.kernels.worktree import OUT, worktree
 
 
 @dataclass(frozen=True)

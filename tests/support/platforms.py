@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform_file import PLATFORMS
+from eascope.configs.platform_file import PLATFORMS
 
 
 @pytest.fixture

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.platform_file import list_platforms
-from experiments.cli.list_names import KINDS
-from experiments.cli.verbs import VERBS, make_parser
-from experiments.scenario_names import names as scenario_names
-from kernels.releases import RELEASES
-from kernels.variants import load_variants
+from eascope.configs.platform_file import list_platforms
+from eascope.experiments.cli.list_names import KINDS
+from eascope.experiments.cli.verbs import VERBS, make_parser
+from eascope.experiments.scenario_names import names as scenario_names
+from eascope.kernels.releases import RELEASES
+from eascope.kernels.variants import load_variants
 from tests.support.markdown import INLINE_CODE, ROOT, lines
 
 EASCOPE = ".venv/bin/eascope"

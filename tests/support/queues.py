@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kernels import drift
-from kernels.drift import touched_files
-from kernels.queues import folders_of_queues, is_ported
-from kernels.source import Source, find_source, offered_releases
-from kernels.variants import SERIES, load_kernels
+from eascope.kernels import drift
+from eascope.kernels.drift import touched_files
+from eascope.kernels.queues import folders_of_queues, is_ported
+from eascope.kernels.source import Source, find_source, offered_releases
+from eascope.kernels.variants import SERIES, load_kernels
 
 #: What checkpatch reads besides the patch.
 CHECKPATCH = ("scripts/checkpatch.pl", "scripts/spelling.txt", "scripts/const_structs.checkpatch")

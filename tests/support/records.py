@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from analysis.records.cell import (
+from eascope.analysis.records.cell import (
     CellRecord,
     ControlsRecord,
     EnergyModelRecord,
@@ -20,12 +20,12 @@ from analysis.records.cell import (
     UclampRange,
     WindowRecord,
 )
-from analysis.records.result import Energy, PowerModelRecord, Result
-from analysis.records.work import LOOPS_WORK
-from engines.qemu.engine import QemuEngine
-from engines.records import HostRecord
-from kernels.provenance import KernelProvenance
-from rootfs.provenance import (
+from eascope.analysis.records.result import Energy, PowerModelRecord, Result
+from eascope.analysis.records.work import LOOPS_WORK
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.records import HostRecord
+from eascope.kernels.provenance import KernelProvenance
+from eascope.rootfs.provenance import (
     CompiledPrograms,
     CopyDigest,
     DebianPackage,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from kernels.build import KernelArtefact, kernel
-from kernels.naming import kernel_named, kernel_names
-from kernels.releases import DEFAULT
-from kernels.source import Source
+from eascope.kernels.build import KernelArtefact, kernel
+from eascope.kernels.naming import kernel_named, kernel_names
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.source import Source
 from tests.support.queues import source_of
 
 

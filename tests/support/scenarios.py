@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.scenario_file import load_scenario
-from host.errors import RequestError
+from eascope.configs.platform import Platform
+from eascope.experiments.scenario_file import load_scenario
+from eascope.host.errors import RequestError
 
 GOOD = """
 summary = "s"

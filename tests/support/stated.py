@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.derive import Derived
-from analysis.records.result import Deadlines, Energy, Percentiles
+from eascope.analysis.derive import Derived
+from eascope.analysis.records.result import Deadlines, Energy, Percentiles
 from tests.support.records import cell_record, result_record, task_record
 from tests.support.synthetic import EXPECT
 

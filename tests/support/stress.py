@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from configs.platform import Platform
-from host.proc import run
-from host.toolchain import arm64_tool
-from kernels.naming import variant_named
-from kernels.switches import STATS
-from kernels.variants import Variant
-from rootfs.image import FLAGS, LINK_FLAGS
+from eascope.configs.platform import Platform
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.kernels.naming import variant_named
+from eascope.kernels.switches import STATS
+from eascope.kernels.variants import Variant
+from eascope.rootfs.image import FLAGS, LINK_FLAGS
 from tests.support.kernel_guest import Booted, boot
 
 HERE = Path(__file__).resolve().parents[1] / "kernels"

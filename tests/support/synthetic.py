@@ -13,15 +13,15 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.records.cell import CELL, CellRecord, Expectation, Inputs, WindowRecord
-from configs.activity import Activity, load_activity
-from configs.platform import Platform
-from configs.resolved import machine_json
-from engines.records import HOST, MARKS, READY, START, STOP, Mark, write_marks
-from experiments.cell import Cell
-from experiments.inputs import FOLDER, MACHINE
-from experiments.runs import OUTSIDE
-from host.sealed import seal
+from eascope.analysis.records.cell import CELL, CellRecord, Expectation, Inputs, WindowRecord
+from eascope.configs.activity import Activity, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.resolved import machine_json
+from eascope.engines.records import HOST, MARKS, READY, START, STOP, Mark, write_marks
+from eascope.experiments.cell import Cell
+from eascope.experiments.inputs import FOLDER, MACHINE
+from eascope.experiments.runs import OUTSIDE
+from eascope.host.sealed import seal
 from tests.support.records import cell_record, host_record, task_record
 from tests.support.tracefile import TraceEvent, marker, migrate, switch, trace_dat, waking
 

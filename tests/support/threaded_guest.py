@@ -16,17 +16,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from configs.board import Board
-from configs.devicetree import device_tree_source
-from configs.platform import Cluster, Platform
-from engines.base import EngineFailed
-from engines.qemu.board import BOARD
-from engines.qemu.provider import qemu
-from experiments.cell import BOOT
-from experiments.guest_image import guest_image
-from host.proc import need, run
-from kernels.switches import STATS
-from rootfs.cpio import Archive
+from eascope.configs.board import Board
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.base import EngineFailed
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.provider import qemu
+from eascope.experiments.cell import BOOT
+from eascope.experiments.guest_image import guest_image
+from eascope.host.proc import need, run
+from eascope.kernels.switches import STATS
+from eascope.rootfs.cpio import Archive
 from tests.support.stress import IDLE, check_survived, counters, guest_program, stress_line
 from tests.support.waiting import HANG_S, until
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.compare import Comparison, comparison
-from analysis.derive import Derived
-from configs.platform import Platform
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import Derived
+from eascope.configs.platform import Platform
 from tests.support.stated import stated
 
 SEEDS = 20

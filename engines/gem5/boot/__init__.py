@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.board import Gic
-from engines.gem5.board import BOARD
-from host.cache import artefact, sha256_file
-from host.proc import run
-from host.record import Record
-from host.toolchain import arm64_tool
-from rootfs.headers import INCLUDE, M5OPS
+from eascope.configs.board import Gic
+from eascope.engines.gem5.board import BOARD
+from eascope.host.cache import artefact, sha256_file
+from eascope.host.proc import run
+from eascope.host.record import Record
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.headers import INCLUDE, M5OPS
 
 SOURCE = Path(__file__).resolve().parent / "boot.S"
 NAME = "boot.elf"

@@ -7,7 +7,7 @@ from typing import Any
 
 from m5.objects import Cache, StridePrefetcher
 
-from engines.gem5.inside.request import CacheSettings
+from eascope.engines.gem5.inside.request import CacheSettings
 
 
 def cache(settings: CacheSettings, **parameters: Any) -> Any:

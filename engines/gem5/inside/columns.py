@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from engines.gem5.inside.operations import FLOAT_GROUPS, LOADS, STORES
+from eascope.engines.gem5.inside.operations import FLOAT_GROUPS, LOADS, STORES
 
 
 class Term(NamedTuple):

@@ -21,7 +21,12 @@ from m5.objects import (
     TournamentBP,
 )
 
-from engines.gem5.inside.request import MinorUnit, O3Unit, PipelineSettings, PredictorSettings
+from eascope.engines.gem5.inside.request import (
+    MinorUnit,
+    O3Unit,
+    PipelineSettings,
+    PredictorSettings,
+)
 
 
 def cpu_class(model: str) -> Any:

@@ -30,9 +30,9 @@ from m5.objects import (
     VoltageDomain,
 )
 
-from engines.gem5.inside.caches import cache
-from engines.gem5.inside.cores import configure, cpu_class
-from engines.gem5.inside.request import (
+from eascope.engines.gem5.inside.caches import cache
+from eascope.engines.gem5.inside.cores import configure, cpu_class
+from eascope.engines.gem5.inside.request import (
     ClusterPower,
     Gem5ClusterSettings,
     Gem5Request,

@@ -12,9 +12,15 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from engines.gem5.inside.columns import ABSENT, L2, POWER_STATES, RESIDENCY, cpu_events
-from engines.gem5.inside.request import MachineSettings
-from engines.gem5.inside.rows import ClusterLayout, Reading, Recorder, cluster_layout, reading
+from eascope.engines.gem5.inside.columns import ABSENT, L2, POWER_STATES, RESIDENCY, cpu_events
+from eascope.engines.gem5.inside.request import MachineSettings
+from eascope.engines.gem5.inside.rows import (
+    ClusterLayout,
+    Reading,
+    Recorder,
+    cluster_layout,
+    reading,
+)
 
 Reader = Callable[[list[float]], None]
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
 
-from engines.gem5.inside.columns import (
+from eascope.engines.gem5.inside.columns import (
     FIXED,
     FORMULAS,
     POWER_STATES,
     Columns,
     Term,
 )
-from engines.gem5.inside.request import (
+from eascope.engines.gem5.inside.request import (
     ROWS_BIN,
     ROWS_JSON,
     SCHEMA,

@@ -31,16 +31,16 @@ import m5.event
 import m5.stats
 from _m5.core import LogLevel, setLogLevel
 
-REPO = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(REPO))
+# Not resolved: in a checkout, the package's rooms are links.
+sys.path.insert(0, str(Path(__file__).absolute().parents[4]))
 
-from engines.gem5.inside import machine  # noqa: E402
-from engines.gem5.inside.columns import event_columns  # noqa: E402
-from engines.gem5.inside.probes import Probes, UnknownStatistic, resolve  # noqa: E402
-from engines.gem5.inside.request import SCHEMA, Gem5Request, MachineSettings, RowsFacts  # noqa: E402
-from engines.gem5.inside.rows import Recorder, write_rows  # noqa: E402
-from engines.gem5.inside.session import Session  # noqa: E402
-from engines.gem5.inside.tracing import InstructionTrace  # noqa: E402
+from eascope.engines.gem5.inside import machine
+from eascope.engines.gem5.inside.columns import event_columns
+from eascope.engines.gem5.inside.probes import Probes, UnknownStatistic, resolve
+from eascope.engines.gem5.inside.request import SCHEMA, Gem5Request, MachineSettings, RowsFacts
+from eascope.engines.gem5.inside.rows import Recorder, write_rows
+from eascope.engines.gem5.inside.session import Session
+from eascope.engines.gem5.inside.tracing import InstructionTrace
 
 
 class Gem5:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from engines.gem5.inside.request import SampleTimes
-from engines.gem5.inside.rows import TICKS_PER_NS
+from eascope.engines.gem5.inside.request import SampleTimes
+from eascope.engines.gem5.inside.rows import TICKS_PER_NS
 
 
 class SampledMachine(Protocol):

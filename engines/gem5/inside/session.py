@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engines.gem5.inside.request import Gem5Request
-from engines.gem5.inside.rows import TICKS_PER_NS
-from engines.gem5.inside.sampling import SampledMachine, Sampling
+from eascope.engines.gem5.inside.request import Gem5Request
+from eascope.engines.gem5.inside.rows import TICKS_PER_NS
+from eascope.engines.gem5.inside.sampling import SampledMachine, Sampling
 
 #: A step in ticks (ps) of simulated time, by gem5's memory mode: some ten host seconds at most, all
 #: CPUs busy and their loops executed. It never depends on host time: the watch between two steps

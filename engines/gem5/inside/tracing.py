@@ -15,15 +15,15 @@ import m5
 import m5.debug
 import m5.trace
 
-from engines.gem5.inside.probes import resolve
-from engines.gem5.inside.request import (
+from eascope.engines.gem5.inside.probes import resolve
+from eascope.engines.gem5.inside.request import (
     SAMPLES_JSON,
     SAMPLES_TRACE,
     SCHEMA,
     MachineSettings,
     SamplesRecord,
 )
-from engines.gem5.inside.sampling import steady
+from eascope.engines.gem5.inside.sampling import steady
 
 #: All instructions, and of those that consist of several operations the whole.
 FLAGS = ("ExecEnable", "ExecMacro", "ExecUser", "ExecKernel")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.engine import billing_of, error_words
-from analysis.known.error import EARLIER_BILLING, agreements, error_of
-from analysis.known.findings import Conditions
-from engines.gem5.engine import GEM5
-from engines.qemu.engine import QEMU
-from host.record import json_bytes
+from eascope.analysis.engine import billing_of, error_words
+from eascope.analysis.known.error import EARLIER_BILLING, agreements, error_of
+from eascope.analysis.known.findings import Conditions
+from eascope.engines.gem5.engine import GEM5
+from eascope.engines.qemu.engine import QEMU
+from eascope.host.record import json_bytes
 from tests.support.agreement import BILLING, CONDITIONS, MEASURED
 from tests.support.records import cell_record
 from tests.support.stated import stated

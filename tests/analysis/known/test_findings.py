@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.known.findings import (
+from eascope.analysis.known.findings import (
     FINDINGS,
     NO_CONTROLS,
     REPLICATES,
@@ -18,10 +18,10 @@ from analysis.known.findings import (
     control_words,
     findings,
 )
-from configs.platform_file import load_platform
-from experiments.controls import Controls
-from experiments.scenario_file import load_scenario
-from host.errors import RequestError
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.controls import Controls
+from eascope.experiments.scenario_file import load_scenario
+from eascope.host.errors import RequestError
 
 FILES = sorted(FINDINGS.rglob("*.toml"))
 

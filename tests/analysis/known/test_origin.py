@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.known.origin import record_bytes
-from host.record import RecordError
+from eascope.analysis.known.origin import record_bytes
+from eascope.host.record import RecordError
 from tests.support.agreement import MEASURED
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from engines.gem5 import boot
-from host.errors import EascopeError
-from host.proc import run
-from host.toolchain import arm64_tool
+from eascope.engines.gem5 import boot
+from eascope.host.errors import EascopeError
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
 
 
 def _segments(elf: bytes) -> list[tuple[int, int]]:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from engines.gem5.boot import COUNTER_HZ, SOURCE
-from engines.qemu.board import BOARD
-from engines.qemu.provider import qemu
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.headers import INCLUDE
+from eascope.engines.gem5.boot import COUNTER_HZ, SOURCE
+from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.provider import qemu
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.headers import INCLUDE
 from tests.support.bare_metal import ADDRESSES
 from tests.support.waiting import until
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform_file import MAX_CPUS
-from engines.gem5 import eliding_copy
-from engines.gem5.eliding_copy import AWAY_NS, quiesce_function, turn_table, with_table
-from engines.gem5.mixture import ROOM
-from host.errors import EascopeError, RequestError
-from rootfs import elide
+from eascope.configs.platform_file import MAX_CPUS
+from eascope.engines.gem5 import eliding_copy
+from eascope.engines.gem5.eliding_copy import AWAY_NS, quiesce_function, turn_table, with_table
+from eascope.engines.gem5.mixture import ROOM
+from eascope.host.errors import EascopeError, RequestError
+from eascope.rootfs import elide
 from tests.support.gem5_world import LITTLE, SYSCALL_CYCLES, TABLE, Interrupt, World
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES

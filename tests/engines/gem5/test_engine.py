@@ -15,15 +15,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.base import EngineFailed, Machine
-from engines.gem5 import provider as gem5_provider
-from engines.gem5.engine import Gem5Engine
-from engines.gem5.process import MALLOC, environment
-from engines.records import START, STOP
-from engines.registry import get_engine
-from host.errors import EascopeError, RequestError
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed, Machine
+from eascope.engines.gem5 import provider as gem5_provider
+from eascope.engines.gem5.engine import Gem5Engine
+from eascope.engines.gem5.process import MALLOC, environment
+from eascope.engines.records import START, STOP
+from eascope.engines.registry import get_engine
+from eascope.host.errors import EascopeError, RequestError
 from tests.support import fake_gem5
 from tests.support.waiting import until
 
@@ -208,7 +208,7 @@ def test_a_killed_caller_leaves_no_gem5(install: Install, machine: Machine, tmp_
     """gem5 finds no reader at its next line: the real one tells its progress twice a second."""
     program = install("talk")
     code = (
-        "from pathlib import Path; from engines.gem5.process import supervise; import sys;"
+        "from pathlib import Path; from eascope.engines.gem5.process import supervise; import sys;"
         "supervise({'mode': 'elided'}, Path(sys.argv[1]), 'exit', 60, None)"
     )
     folder = tmp_path / "killed"

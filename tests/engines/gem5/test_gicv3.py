@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import load_activity
-from configs.devicetree import device_tree
-from configs.platform import Platform
-from engines.base import Machine
-from engines.gem5.board import BOARD
-from engines.registry import get_engine
-from experiments.cell import BOOT
-from experiments.guest_image import guest_image
-from kernels.build import kernel
+from eascope.configs.activity import load_activity
+from eascope.configs.devicetree import device_tree
+from eascope.configs.platform import Platform
+from eascope.engines.base import Machine
+from eascope.engines.gem5.board import BOARD
+from eascope.engines.registry import get_engine
+from eascope.experiments.cell import BOOT
+from eascope.experiments.guest_image import guest_image
+from eascope.kernels.build import kernel
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 

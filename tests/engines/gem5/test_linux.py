@@ -16,24 +16,24 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.derive import derive
-from analysis.trace import read_trace
-from configs.activity import Activity
-from configs.devicetree import device_tree
-from configs.platform import Platform
-from engines.base import EngineFailed, Machine
-from engines.gem5.board import BOARD
-from engines.gem5.eliding_copy import COPY
-from engines.gem5.elision import elision
-from engines.records import MARKS, START, STOP, read_marks
-from engines.registry import get_engine
-from experiments.cell import BOOT, prepare
-from experiments.controls import Controls
-from experiments.guest_image import guest_image
-from experiments.request import Request, resolve
-from experiments.runs import check, execute
-from experiments.script import elision_lines
-from kernels.build import kernel
+from eascope.analysis.derive import derive
+from eascope.analysis.trace import read_trace
+from eascope.configs.activity import Activity
+from eascope.configs.devicetree import device_tree
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed, Machine
+from eascope.engines.gem5.board import BOARD
+from eascope.engines.gem5.eliding_copy import COPY
+from eascope.engines.gem5.elision import elision
+from eascope.engines.records import MARKS, START, STOP, read_marks
+from eascope.engines.registry import get_engine
+from eascope.experiments.cell import BOOT, prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.guest_image import guest_image
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import check, execute
+from eascope.experiments.script import elision_lines
+from eascope.kernels.build import kernel
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.gem5.expressions import expressions, readable
-from engines.gem5.files import read_rows
-from engines.gem5.inside.columns import L2, cpu_events
-from engines.gem5.inside.operations import LOADS
-from engines.gem5.process import Gem5Ended, supervise
-from engines.records import MEMORY_PART, SHARED_PART
-from experiments.characterisation.guest import BUSY_TURNS, FIRST_MARK
-from experiments.characterisation.measure import STALL_S, evaluate, request
-from power.events import load_events
-from rootfs.elide import CALL_INSTRUCTIONS, TURN_INSTRUCTIONS
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.gem5.expressions import expressions, readable
+from eascope.engines.gem5.files import read_rows
+from eascope.engines.gem5.inside.columns import L2, cpu_events
+from eascope.engines.gem5.inside.operations import LOADS
+from eascope.engines.gem5.process import Gem5Ended, supervise
+from eascope.engines.records import MEMORY_PART, SHARED_PART
+from eascope.experiments.characterisation.guest import BUSY_TURNS, FIRST_MARK
+from eascope.experiments.characterisation.measure import STALL_S, evaluate, request
+from eascope.power.events import load_events
+from eascope.rootfs.elide import CALL_INSTRUCTIONS, TURN_INSTRUCTIONS
 
 pytestmark = [
     pytest.mark.gem5,

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform_file import MAX_CPUS
-from engines.gem5 import eliding_copy
-from engines.gem5.mixture import CODE_BYTES, ENTRY_BYTES, ROOM, memory_function, with_memory
-from host.errors import RequestError
-from rootfs import elide
+from eascope.configs.platform_file import MAX_CPUS
+from eascope.engines.gem5 import eliding_copy
+from eascope.engines.gem5.mixture import CODE_BYTES, ENTRY_BYTES, ROOM, memory_function, with_memory
+from eascope.host.errors import RequestError
+from eascope.rootfs import elide
 from tests.support.gem5_world import SYSCALL_CYCLES, Interrupt, World
 
 MODE = "elided"

@@ -7,11 +7,11 @@ from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
-from engines.base import LIMIT_S, Machine
-from engines.gem5.engine import Gem5Engine
-from engines.gem5.inside.request import NeededRequest
-from engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
-from host.cache import digest_of
+from eascope.engines.base import LIMIT_S, Machine
+from eascope.engines.gem5.engine import Gem5Engine
+from eascope.engines.gem5.inside.request import NeededRequest
+from eascope.engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
+from eascope.host.cache import digest_of
 
 FILES = RequestFiles(*(Path(f"/{field.name}") for field in fields(RequestFiles)))
 OTHER: dict[str, Any] = {

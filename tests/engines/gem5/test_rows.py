@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from configs.platform import Platform
-from engines.gem5.files import Rows
-from engines.gem5.inside.columns import (
+from eascope.configs.platform import Platform
+from eascope.engines.gem5.files import Rows
+from eascope.engines.gem5.inside.columns import (
     ABSENT,
     FIXED,
     FORMULAS,
@@ -22,14 +22,14 @@ from engines.gem5.inside.columns import (
     cpu_events,
     event_columns,
 )
-from engines.gem5.inside.operations import ALL
-from engines.gem5.inside.probes import Probes, UnknownStatistic, unread
-from engines.gem5.inside.request import MachineSettings, RowNumbers, RowsFacts
-from engines.gem5.inside.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
-from engines.gem5.settings import machine_settings
-from engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART
-from host.proc import run
-from power.derived import load_derived
+from eascope.engines.gem5.inside.operations import ALL
+from eascope.engines.gem5.inside.probes import Probes, UnknownStatistic, unread
+from eascope.engines.gem5.inside.request import MachineSettings, RowNumbers, RowsFacts
+from eascope.engines.gem5.inside.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
+from eascope.engines.gem5.settings import machine_settings
+from eascope.engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART
+from eascope.host.proc import run
+from eascope.power.derived import load_derived
 
 SLOW, FAST = 2000, 1000  # periods in ps
 PARTS: RowNumbers = {
@@ -208,18 +208,23 @@ def test_events_are_mcpats_and_their_parts_are_gem5s(model: str, core: str) -> N
             assert set(term.parts) <= set(ALL)
 
 
-ROOMS = ("host", "configs", "power", "engines", "rootfs", "kernels", "analysis", "experiments")
-
-
 def test_gem5s_python_imports_few_modules() -> None:
     """gem5's Python may be older than ours, and reads no TOML."""
     modules = ["columns", "operations", "probes", "request", "rows", "sampling"]
     modules += ["session"]
-    code = "import sys\n" + "".join(f"import engines.gem5.inside.{name}\n" for name in modules)
-    code += "print(*sorted(name for name in sys.modules if name.split('.')[0] in ROOMS))"
-    loaded = run([sys.executable, "-c", f"ROOMS = {ROOMS}\n{code}"]).decode().split()
-    inside = "engines.gem5.inside"
-    assert loaded == ["engines", "engines.gem5", inside, *(f"{inside}.{name}" for name in modules)]
+    code = "import sys\n" + "".join(
+        f"import eascope.engines.gem5.inside.{name}\n" for name in modules
+    )
+    code += "print(*sorted(name for name in sys.modules if name.startswith('eascope')))"
+    loaded = run([sys.executable, "-c", code]).decode().split()
+    inside = "eascope.engines.gem5.inside"
+    assert loaded == [
+        "eascope",
+        "eascope.engines",
+        "eascope.engines.gem5",
+        inside,
+        *(f"{inside}.{name}" for name in modules),
+    ]
 
 
 def test_simple_models_have_no_events() -> None:

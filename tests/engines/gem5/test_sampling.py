@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from configs.platform import Platform
-from engines.base import Machine as EngineMachine
-from engines.gem5 import engine
-from engines.gem5.engine import Gem5Engine
-from engines.gem5.inside.sampling import steady
-from engines.gem5.inside.session import Session
-from engines.gem5.process import Gem5Ended
-from engines.gem5.samples import CpuSample, ModeCount, read_samples
-from engines.records import START, STOP
-from host.errors import EascopeError
+from eascope.configs.platform import Platform
+from eascope.engines.base import Machine as EngineMachine
+from eascope.engines.gem5 import engine
+from eascope.engines.gem5.engine import Gem5Engine
+from eascope.engines.gem5.inside.sampling import steady
+from eascope.engines.gem5.inside.session import Session
+from eascope.engines.gem5.process import Gem5Ended
+from eascope.engines.gem5.samples import CpuSample, ModeCount, read_samples
+from eascope.engines.records import START, STOP
+from eascope.host.errors import EascopeError
 
 US = 1_000_000  # ticks
 LIMIT = "simulate() limit reached"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engines.gem5.inside.session import STEP, Session
-from engines.records import START, STOP
+from eascope.engines.gem5.inside.session import STEP, Session
+from eascope.engines.records import START, STOP
 
 LIMIT = ("simulate() limit reached", 0)
 EXIT = ("m5_exit instruction encountered", 0)

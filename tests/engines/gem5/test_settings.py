@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from configs.core import list_cores, load_core
-from configs.pipeline import load_pipeline
-from configs.platform import Platform
-from configs.platform_file import list_platforms, load_platform
-from engines.gem5.inside.operations import ALL
-from engines.gem5.inside.request import Gem5ClusterSettings, PipelineSettings
-from engines.gem5.settings import MODES, O3_MAX_WIDTH, machine_settings, power_of_two
-from engines.gem5.units import minor_units, o3_units
-from host.errors import RequestError
+from eascope.configs.core import list_cores, load_core
+from eascope.configs.pipeline import load_pipeline
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.engines.gem5.inside.operations import ALL
+from eascope.engines.gem5.inside.request import Gem5ClusterSettings, PipelineSettings
+from eascope.engines.gem5.settings import MODES, O3_MAX_WIDTH, machine_settings, power_of_two
+from eascope.engines.gem5.units import minor_units, o3_units
+from eascope.host.errors import RequestError
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from engines.gem5.board import BOARD
-from engines.gem5.process import supervise
-from experiments.characterisation.measure import STALL_S, request
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.headers import INCLUDE
+from eascope.configs.platform import Platform
+from eascope.engines.gem5.board import BOARD
+from eascope.engines.gem5.process import supervise
+from eascope.experiments.characterisation.measure import STALL_S, request
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.headers import INCLUDE
 
 pytestmark = [
     pytest.mark.gem5,

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from engines.base import EngineFailed, EngineRun, Machine
-from engines.qemu import boots
-from engines.qemu.boots import MAX_IDLE, Boot, Boots
-from engines.qemu.engine import QemuEngine
+from eascope.engines.base import EngineFailed, EngineRun, Machine
+from eascope.engines.qemu import boots
+from eascope.engines.qemu.boots import MAX_IDLE, Boot, Boots
+from eascope.engines.qemu.engine import QemuEngine
 from tests.support import linux
 from tests.support.processes import has_ended, qemus
 from tests.support.waiting import until

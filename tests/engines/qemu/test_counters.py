@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.base import Machine
-from engines.qemu.engine import QemuEngine
-from engines.records import START, STOP
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.base import Machine
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.records import START, STOP
 from tests.support.bare_metal import GuestRun
 
 pytestmark = pytest.mark.guest

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from engines.qemu import eliding_copy
-from engines.qemu.eliding_copy import elide_hint, hint_function
-from host.errors import EascopeError
-from host.toolchain import arm64_tool
-from rootfs import elide
+from eascope.engines.qemu import eliding_copy
+from eascope.engines.qemu.eliding_copy import elide_hint, hint_function
+from eascope.host.errors import EascopeError
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs import elide
 from tests.support.interpreter import Interpreter
 
 START, STOP = elide.FUNCTION_OFFSET, elide.FUNCTION_OFFSET + elide.FUNCTION_BYTES

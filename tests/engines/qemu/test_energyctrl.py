@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from configs.platform import Platform
-from engines.base import Transitions
+from eascope.configs.platform import Platform
+from eascope.engines.base import Transitions
 from tests.support.bare_metal import GuestRun
 
 #: The guest polls the level: one turn of that loop on CPU 0 and one tick of its clock, in ns.

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from engines.base import EngineFailed, Machine
-from engines.qemu.build import plugin
-from engines.qemu.command import BootFiles, command
-from engines.qemu.engine import QemuEngine
-from engines.qemu.process import QemuRun, run_alone
-from engines.qemu.provider import qemu
-from engines.registry import get_engine
-from host.errors import EascopeError, RequestError
+from eascope.engines.base import EngineFailed, Machine
+from eascope.engines.qemu.build import plugin
+from eascope.engines.qemu.command import BootFiles, command
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.qemu.process import QemuRun, run_alone
+from eascope.engines.qemu.provider import qemu
+from eascope.engines.registry import get_engine
+from eascope.host.errors import EascopeError, RequestError
 from tests.support.bare_metal import GuestRun
 from tests.support.processes import has_ended, qemu_child
 from tests.support.waiting import until
@@ -101,10 +101,10 @@ def test_qemu_ends_when_its_parent_is_killed(
     program = f"""
 import sys
 from pathlib import Path
-from configs.platform_file import load_platform
-from configs.activity import load_activity
-from engines.base import Machine
-from engines.qemu.engine import QemuEngine
+from eascope.configs.platform_file import load_platform
+from eascope.configs.activity import load_activity
+from eascope.engines.base import Machine
+from eascope.engines.qemu.engine import QemuEngine
 platform = load_platform("juno-r2")
 paths = [Path(name) for name in {[str(machine.image), str(machine.dtb), str(machine.initramfs)]!r}]
 machine = Machine(platform, load_activity(platform), *paths, b"", "")

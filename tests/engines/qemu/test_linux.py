@@ -12,10 +12,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from configs.platform import Platform
-from engines.base import EngineRun, Machine
-from engines.qemu.engine import QemuEngine
-from engines.records import MARKS, START, STOP, read_marks
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineRun, Machine
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.records import MARKS, START, STOP, read_marks
 from tests.support import linux
 from tests.support.columns import least, most
 

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from engines.records import STOP
-from experiments.cell import prepare
-from experiments.controls import Controls
-from experiments.request import Request, resolve
-from experiments.runs import execute
+from eascope.engines.records import STOP
+from eascope.experiments.cell import prepare
+from eascope.experiments.controls import Controls
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import execute
 from tests.support import linux
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]

@@ -11,16 +11,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.base import Machine
-from engines.qemu import settings as qemu
-from engines.qemu.eliding_copy import marked_function
-from engines.timing.mixture import mixture
-from host.lisa import lisa_binaries
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.elide import FUNCTION_ADDRESS, FUNCTION_OFFSET, LDEXP_RANGE, with_function
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.base import Machine
+from eascope.engines.qemu import settings as qemu
+from eascope.engines.qemu.eliding_copy import marked_function
+from eascope.engines.timing.mixture import mixture
+from eascope.host.lisa import lisa_binaries
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.elide import FUNCTION_ADDRESS, FUNCTION_OFFSET, LDEXP_RANGE, with_function
 from tests.support.bare_metal import GuestRun, run_machine
 
 pytestmark = pytest.mark.guest

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engines.files import write_counters
-from engines.qemu import provider as qemu_provider
-from engines.qemu.files import counters_table
-from engines.records import Mark, write_marks
-from host import debian
-from host.errors import EascopeError
+from eascope.engines.files import write_counters
+from eascope.engines.qemu import provider as qemu_provider
+from eascope.engines.qemu.files import counters_table
+from eascope.engines.records import Mark, write_marks
+from eascope.host import debian
+from eascope.host.errors import EascopeError
 
 ROW = "0,1,0,100,450000,820000,{active},5,10,20,30,40\n"
 

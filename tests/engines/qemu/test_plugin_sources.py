@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engines.qemu.build import SOURCES, _code, options
-from host.proc import need, run
+from eascope.engines.qemu.build import SOURCES, _code, options
+from eascope.host.proc import need, run
 
 HEADERS = sorted(path.name for path in SOURCES.glob("*.h"))
 

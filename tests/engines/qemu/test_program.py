@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from configs.program_activity import ClusterProgram
-from engines.base import ProgramSpeed
-from kernels.build import kernel
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.configs.program_activity import ClusterProgram
+from eascope.engines.base import ProgramSpeed
+from eascope.kernels.build import kernel
 from tests.support.kernel_guest import boot
 from tests.support.linux import digests
 from tests.support.stress import guest_program

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engines.qemu.program_pages import PAGE_BYTES, digest, program_pages
-from host.errors import EascopeError
-from rootfs.cpio import Archive
+from eascope.engines.qemu.program_pages import PAGE_BYTES, digest, program_pages
+from eascope.host.errors import EascopeError
+from eascope.rootfs.cpio import Archive
 
 LIBRARY, OWN, OTHER, DATA = (bytes([value]) * PAGE_BYTES for value in (1, 2, 3, 4))
 SHORT = b"\x05" * 100

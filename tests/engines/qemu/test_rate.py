@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import Activity
-from configs.platform import Platform
-from engines.base import Machine
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.engines.base import Machine
 from tests.support.bare_metal import GuestRun, run_machine
 
 

@@ -11,12 +11,12 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from configs.inherit import activity_of
-from configs.platform import Platform
-from configs.program_activity import ClusterProgram
-from engines.base import Machine, ProgramSpeed
-from engines.qemu.command import BootFiles, command
-from engines.qemu.settings import (
+from eascope.configs.inherit import activity_of
+from eascope.configs.platform import Platform
+from eascope.configs.program_activity import ClusterProgram
+from eascope.engines.base import Machine, ProgramSpeed
+from eascope.engines.qemu.command import BootFiles, command
+from eascope.engines.qemu.settings import (
     WORK_UNITS,
     BudgetSettings,
     BudgetStepSettings,
@@ -24,11 +24,11 @@ from engines.qemu.settings import (
     QemuSettings,
     settings_of,
 )
-from engines.timing.mixture import mixture
-from host.cache import digest_of
-from host.errors import EascopeError
-from host.imports import REPO, imported_names
-from host.record import Record
+from eascope.engines.timing.mixture import mixture
+from eascope.host.cache import digest_of
+from eascope.host.errors import EascopeError
+from eascope.host.imports import REPO, imported_names
+from eascope.host.record import Record
 
 Value = TypeVar("Value")
 
@@ -152,7 +152,7 @@ def test_a_run_without_figures_of_programs_has_the_key_that_it_had_before(
     without = settings_of(linux_like)
     assert "programs" not in without.encode()
     assert "program=" not in " ".join(command(without, FILES))
-    monkeypatch.setattr("engines.qemu.settings.program_pages", lambda *_: (1, 2**64 - 1))
+    monkeypatch.setattr("eascope.engines.qemu.settings.program_pages", lambda *_: (1, 2**64 - 1))
     times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
     speed = ProgramSpeed("/bin/program", times)
     having = settings_of(replace(linux_like, programs=(speed,)))
@@ -173,7 +173,9 @@ def test_more_programs_than_the_plugin_has_room_for_are_refused(
     programs: int,
     pages: int,
 ) -> None:
-    monkeypatch.setattr("engines.qemu.settings.program_pages", lambda *_: tuple(range(pages)))
+    monkeypatch.setattr(
+        "eascope.engines.qemu.settings.program_pages", lambda *_: tuple(range(pages))
+    )
     times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
     speed = ProgramSpeed("/bin/program", times)
     with pytest.raises(EascopeError, match="allowed: 16 programs, 4096 pages"):
@@ -219,9 +221,9 @@ def test_weights_are_a_turns_time(linux_like: Machine, juno: Platform) -> None:
 def test_the_command_is_a_function_of_its_arguments(settings: QemuSettings) -> None:
     """Its module has nothing to take a value from: it imports the record alone."""
     path = REPO / "engines" / "qemu" / "command.py"
-    ours = {name for name in imported_names(path) if (REPO / name.split(".")[0]).is_dir()}
+    ours = {name for name in imported_names(path) if name.startswith("eascope.")}
     assert {name for name in ours if name[-1].islower() and ".settings." not in name} == {
-        "engines.qemu.settings"
+        "eascope.engines.qemu.settings"
     }
     names = {name.rpartition(".")[2] for name in ours if ".settings." in name}
     assert all(not name.isupper() for name in names), "types, no constants"

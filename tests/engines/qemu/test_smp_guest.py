@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from configs.platform import Platform
-from experiments.cell import proofs_of
-from experiments.request import Request, resolve
-from kernels.build import KernelArtefact, kernel
+from eascope.configs.platform import Platform
+from eascope.experiments.cell import proofs_of
+from eascope.experiments.request import Request, resolve
+from eascope.kernels.build import KernelArtefact, kernel
 from tests.support.columns import least, most
 from tests.support.command import eascope
 from tests.support.kernel_guest import boot

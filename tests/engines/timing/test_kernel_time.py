@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from configs.activity import Activity, KernelActivity
-from configs.platform import Platform
-from engines.timing.kernel_time import kernel_time
+from eascope.configs.activity import Activity, KernelActivity
+from eascope.configs.platform import Platform
+from eascope.engines.timing.kernel_time import kernel_time
 
 KHZ = (450_000, 800_000, 950_000, 1_200_000)
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from configs.activity import Activity, load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from engines.timing.mixture import MEMORY, MISS_INSTRUCTIONS, misses_of, mixture
-from experiments.characterisation.guest import KERNELS, SOURCE
-from host.errors import RequestError
+from eascope.configs.activity import Activity, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.timing.mixture import MEMORY, MISS_INSTRUCTIONS, misses_of, mixture
+from eascope.experiments.characterisation.guest import KERNELS, SOURCE
+from eascope.host.errors import RequestError
 
 SHARES = (0.01, 0.1, 0.3, 0.5, 0.7)
 PLATFORMS = ("juno-r2", "pixel6")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from configs.program_activity import load_program
-from experiments.characterisation.program import measure_program
-from experiments.characterisation.program_time import MOST_INTERVAL
+from eascope.configs.platform import Platform
+from eascope.configs.program_activity import load_program
+from eascope.experiments.characterisation.program import measure_program
+from eascope.experiments.characterisation.program_time import MOST_INTERVAL
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 PROGRAM = "sysbench-cpu"

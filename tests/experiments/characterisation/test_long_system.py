@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.activity import ACTIVITY
-from configs.platform import Platform
-from configs.system_activity import load_system
-from experiments.characterisation.parts import measure_system
+from eascope.configs.activity import ACTIVITY
+from eascope.configs.platform import Platform
+from eascope.configs.system_activity import load_system
+from eascope.experiments.characterisation.parts import measure_system
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]
 

@@ -13,23 +13,34 @@ from typing import Any
 
 import pytest
 
-from configs.activity import ACTIVITY, load_activity
-from configs.platform import Cluster, Platform
-from configs.system_activity import digits
-from engines.base import EngineFailed
-from engines.gem5.files import read_rows
-from engines.gem5.inside.columns import FIXED
-from engines.gem5.inside.request import RowsFacts
-from engines.gem5.inside.rows import write_rows
-from experiments.characterisation import guest as program
-from experiments.characterisation.guest import FIRST_MARK, KERNELS, LEVEL_MARKS, guest, rt_app_text
-from experiments.characterisation.measure import KernelMeasurement, evaluate, measure, request
-from experiments.characterisation.record import capacities, table, text, write
-from experiments.cli.main import main
-from host.errors import EascopeError, RequestError
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.elide import FUNCTION_SHA256
+from eascope.configs.activity import ACTIVITY, load_activity
+from eascope.configs.platform import Cluster, Platform
+from eascope.configs.system_activity import digits
+from eascope.engines.base import EngineFailed
+from eascope.engines.gem5.files import read_rows
+from eascope.engines.gem5.inside.columns import FIXED
+from eascope.engines.gem5.inside.request import RowsFacts
+from eascope.engines.gem5.inside.rows import write_rows
+from eascope.experiments.characterisation import guest as program
+from eascope.experiments.characterisation.guest import (
+    FIRST_MARK,
+    KERNELS,
+    LEVEL_MARKS,
+    guest,
+    rt_app_text,
+)
+from eascope.experiments.characterisation.measure import (
+    KernelMeasurement,
+    evaluate,
+    measure,
+    request,
+)
+from eascope.experiments.characterisation.record import capacities, table, text, write
+from eascope.experiments.cli.main import main
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.elide import FUNCTION_SHA256
 
 
 def _level_marks(level: int, kernel: int) -> tuple[int, int]:
@@ -167,8 +178,10 @@ def test_the_command_names_the_files_before_it_measures(
         named.append(capsys.readouterr().err)
         return ACTIVITY / f"{platform.name}.json"
 
-    monkeypatch.setattr("experiments.characterisation.parts.check_ready", lambda platform: None)
-    monkeypatch.setattr("experiments.characterisation.parts.measure_kernels", measured)
+    monkeypatch.setattr(
+        "eascope.experiments.characterisation.parts.check_ready", lambda platform: None
+    )
+    monkeypatch.setattr("eascope.experiments.characterisation.parts.measure_kernels", measured)
     assert main(["characterise", "juno-r2", "--only", "kernels"]) == 0
     assert named == [
         "if figures differ, configs/activity/juno-r2.json will be written, "

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from configs.platform import Platform
-from configs.platform_file import list_platforms, load_platform
-from configs.program_activity import load_program
-from engines.gem5.engine import Gem5Engine
-from engines.gem5.samples import CpuSample, ModeCount
-from experiments.characterisation import program
-from experiments.characterisation.program import (
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.configs.program_activity import load_program
+from eascope.engines.gem5.engine import Gem5Engine
+from eascope.engines.gem5.samples import CpuSample, ModeCount
+from eascope.experiments.characterisation import program
+from eascope.experiments.characterisation.program import (
     EVERY_NS,
     SWEEPS,
     evaluate,
@@ -27,9 +27,9 @@ from experiments.characterisation.program import (
     script,
     times,
 )
-from experiments.characterisation.program_time import interval
-from experiments.cli.main import main
-from host.errors import EascopeError, RequestError
+from eascope.experiments.characterisation.program_time import interval
+from eascope.experiments.cli.main import main
+from eascope.host.errors import EascopeError, RequestError
 
 KIND = "sysbench-cpu"
 #: Cycles and ns of memory of an instruction, by the first CPU of each cluster.

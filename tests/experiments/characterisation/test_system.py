@@ -15,17 +15,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.records.cell import IdentityRecord
-from configs.activity import ACTIVITY, load_activity
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from configs.system_activity import load_system
-from engines.base import Machine
-from experiments.characterisation.parts import system_names, system_provenance
-from experiments.characterisation.system import evaluate, system_text, write_system
-from experiments.cli.main import main
-from experiments.cli.verbs import make_parser
-from host.errors import EascopeError
+from eascope.analysis.records.cell import IdentityRecord
+from eascope.configs.activity import ACTIVITY, load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.system_activity import load_system
+from eascope.engines.base import Machine
+from eascope.experiments.characterisation.parts import system_names, system_provenance
+from eascope.experiments.characterisation.system import evaluate, system_text, write_system
+from eascope.experiments.cli.main import main
+from eascope.experiments.cli.verbs import make_parser
+from eascope.host.errors import EascopeError
 from tests.support.records import cell_record
 
 T0, T1 = 1_000, 5_000
@@ -121,7 +121,7 @@ def test_the_cell_of_system_code_needs_no_system_speed(
     with_it = system_names(platform)
     shutil.copy(ACTIVITY / f"{name}.json", tmp_path)
     alone = load_activity(platform, tmp_path)
-    monkeypatch.setattr("experiments.controls.activity_of", lambda _: alone)
+    monkeypatch.setattr("eascope.experiments.controls.activity_of", lambda _: alone)
     names = system_names(platform)
     loops = {entry.cluster: entry for entry in alone.measured if entry.kernel == "busy_loop"}
     for cluster in names.platform.clusters:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from analysis.known.agreement import Against, Agreement
-from analysis.known.findings import conditions_of
-from analysis.records.result import Percentiles
-from experiments.renew import __main__ as command
-from experiments.renew import agreement
-from experiments.renew.__main__ import main
-from experiments.renew.agreement import comparable, compared, record_of, requests
-from experiments.renew.costed import Cells, CostedRun, residency_points
+from eascope.analysis.known.agreement import Against, Agreement
+from eascope.analysis.known.findings import conditions_of
+from eascope.analysis.records.result import Percentiles
+from eascope.experiments.renew import __main__ as command
+from eascope.experiments.renew import agreement
+from eascope.experiments.renew.__main__ import main
+from eascope.experiments.renew.agreement import comparable, compared, record_of, requests
+from eascope.experiments.renew.costed import Cells, CostedRun, residency_points
 from tests.support.costed import changed, costed
 
 CELL = ("smoke", "cas")

@@ -11,24 +11,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis import compare
-from analysis.answer import answers
-from analysis.compare import Comparison, comparison
-from analysis.compare_json import differences_json
-from analysis.compare_text import text
-from analysis.derive import Derived
-from analysis.glance import glance
-from analysis.known import noise
-from analysis.known.noise import Noise
-from analysis.known.origin import RUNS, Origin
-from analysis.null import Null, RecordedNull
-from configs.platform import Platform
-from experiments.renew import __main__ as command
-from experiments.renew import noise as run
-from experiments.renew.__main__ import main
-from experiments.renew.noise import record_of
-from experiments.renew.origins import digests_of
-from experiments.request import Names
+from eascope.analysis import compare
+from eascope.analysis.answer import answers
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare_json import differences_json
+from eascope.analysis.compare_text import text
+from eascope.analysis.derive import Derived
+from eascope.analysis.glance import glance
+from eascope.analysis.known import noise
+from eascope.analysis.known.noise import Noise
+from eascope.analysis.known.origin import RUNS, Origin
+from eascope.analysis.null import Null, RecordedNull
+from eascope.configs.platform import Platform
+from eascope.experiments.renew import __main__ as command
+from eascope.experiments.renew import noise as run
+from eascope.experiments.renew.__main__ import main
+from eascope.experiments.renew.noise import record_of
+from eascope.experiments.renew.origins import digests_of
+from eascope.experiments.request import Names
 from tests.support.stated import stated
 
 
@@ -159,7 +159,7 @@ def test_only_stale_floors_are_measured_and_the_others_kept(
     assert main(["noise", "--stale"]) == 0
     assert asked == [(cell.platform, "b")]
     made = Noise.read(tmp_path / "noise.json")
-    again = "python -m experiments.renew noise --stale"
+    again = "python -m eascope.experiments.renew noise --stale"
     assert [made.origin_of(each).command for each in made.cells] == ["before", again, "unknown"]
     assert [each.seeds for each in made.cells] == [10, 20, 10]
 

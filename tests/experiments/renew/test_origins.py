@@ -7,10 +7,10 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from experiments.renew.origins import digests_of, older, patches_of
-from kernels.provenance import KernelProvenance
-from kernels.queues import series_digest
-from kernels.variants import SERIES
+from eascope.experiments.renew.origins import digests_of, older, patches_of
+from eascope.kernels.provenance import KernelProvenance
+from eascope.kernels.queues import series_digest
+from eascope.kernels.variants import SERIES
 from tests.support.records import kernel_provenance
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.cli.main import main
-from experiments.sweeps.part import SCHEMA, read_part, run_part
-from experiments.sweeps.session import executor_of
-from host.cache import artefact, runs_root, write_atomic
-from host.errors import RequestError
+from eascope.configs.platform import Platform
+from eascope.experiments.cli.main import main
+from eascope.experiments.sweeps.part import SCHEMA, read_part, run_part
+from eascope.experiments.sweeps.session import executor_of
+from eascope.host.cache import artefact, runs_root, write_atomic
+from eascope.host.errors import RequestError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.sweeps.campaign_file import load_campaign, read_campaign
-from experiments.sweeps.one_off import one_off, parsed_values
-from host.errors import RequestError
+from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
+from eascope.experiments.sweeps.one_off import one_off, parsed_values
+from eascope.host.errors import RequestError
 from tests.support.campaigns import campaign
 
 HEAD = 'summary = "a test"\n[axes]\nplatform = "juno-r2"\nscenario = "smoke"\nvariant = ["cas"]\n'

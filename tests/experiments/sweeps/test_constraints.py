@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.sweeps.constraints import AsIs, read_constraint
-from host.errors import RequestError, shown
+from eascope.experiments.sweeps.constraints import AsIs, read_constraint
+from eascope.host.errors import RequestError, shown
 
 VALUES = {"little.cpus": 4, "big.cpus": 2, "variant": "cas", "controls.rate_limit_us": 500}
 

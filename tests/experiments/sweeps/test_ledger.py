@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.cli.main import main
-from experiments.cli.status import campaign_lines
-from experiments.sweeps.campaign_table import plain
-from experiments.sweeps.ledger import (
+from eascope.configs.platform import Platform
+from eascope.experiments.cli.main import main
+from eascope.experiments.cli.status import campaign_lines
+from eascope.experiments.sweeps.campaign_table import plain
+from eascope.experiments.sweeps.ledger import (
     DONE,
     FAILED,
     LedgerFile,
@@ -24,10 +24,10 @@ from experiments.sweeps.ledger import (
     problems_of,
     read_ledger,
 )
-from experiments.sweeps.part import run_part
-from experiments.sweeps.survey import cost_of
-from host.cache import runs_root
-from host.errors import EascopeError
+from eascope.experiments.sweeps.part import run_part
+from eascope.experiments.sweeps.survey import cost_of
+from eascope.host.cache import runs_root
+from eascope.host.errors import EascopeError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 from tests.support.reliability.corrupt import every_bit

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from host.sealed import Done
+from eascope.host.sealed import Done
 from tests.support.command import EASCOPE
 from tests.support.slurm import lacking, slurm
 

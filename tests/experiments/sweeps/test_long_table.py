@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.cli.main import main
-from experiments.sweeps.campaign_table import against, plain
-from experiments.sweeps.differences import differences, other_work
-from experiments.sweeps.long_table import MeasuredCell
-from experiments.sweeps.part import run_part
+from eascope.configs.platform import Platform
+from eascope.experiments.cli.main import main
+from eascope.experiments.sweeps.campaign_table import against, plain
+from eascope.experiments.sweeps.differences import differences, other_work
+from eascope.experiments.sweeps.long_table import MeasuredCell
+from eascope.experiments.sweeps.part import run_part
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 

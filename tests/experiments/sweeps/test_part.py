@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from engines.records import Failure
-from experiments.cell import Cell
-from experiments.runs import Run
-from experiments.sweeps.ledger import DONE, FAILED, read_ledger
-from experiments.sweeps.part import SweepPart, run_part, split
-from experiments.sweeps.session import part_size
-from experiments.sweeps.totals import totals_of
-from host.cache import runs_root
-from host.errors import Again, EascopeError
+from eascope.configs.platform import Platform
+from eascope.engines.records import Failure
+from eascope.experiments.cell import Cell
+from eascope.experiments.runs import Run
+from eascope.experiments.sweeps.ledger import DONE, FAILED, read_ledger
+from eascope.experiments.sweeps.part import SweepPart, run_part, split
+from eascope.experiments.sweeps.session import part_size
+from eascope.experiments.sweeps.totals import totals_of
+from eascope.host.cache import runs_root
+from eascope.host.errors import Again, EascopeError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 

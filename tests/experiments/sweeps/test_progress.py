@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.sweeps.session import SweepProgress
+from eascope.experiments.sweeps.session import SweepProgress
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from experiments.cell import prepare
-from experiments.sweeps.campaign import Campaign
-from experiments.sweeps.resolver import Resolver, platform_name
-from host.errors import RequestError
-from host.strict import is_name
+from eascope.experiments.cell import prepare
+from eascope.experiments.sweeps.campaign import Campaign
+from eascope.experiments.sweeps.resolver import Resolver, platform_name
+from eascope.host.errors import RequestError
+from eascope.host.strict import is_name
 from tests.support.campaigns import campaign
 from tests.support.cells import Artefacts, prepared
 

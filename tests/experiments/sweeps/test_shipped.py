@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.sweeps.campaign_file import campaign_names, load_campaign
-from experiments.sweeps.resolver import Resolver
+from eascope.experiments.sweeps.campaign_file import campaign_names, load_campaign
+from eascope.experiments.sweeps.resolver import Resolver
 from tests.support.cells import Artefacts
 
 #: Points: cells of one seed.

@@ -8,18 +8,24 @@ from typing import Any
 
 import pytest
 
-from configs.platform import Platform
-from experiments.cli.plan import plan_lines, plan_object
-from experiments.cli.status import campaign_lines, campaign_object
-from experiments.pool import BESIDE_S, BOOT_S
-from experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder, read_ledger
-from experiments.sweeps.long_table import measured
-from experiments.sweeps.part import MOST_CELLS, run_part
-from experiments.sweeps.resolver import cell_id
-from experiments.sweeps.survey import Survey, cost_of
-from experiments.sweeps.totals import totals_of
-from host.cache import runs_root
-from host.errors import RequestError
+from eascope.configs.platform import Platform
+from eascope.experiments.cli.plan import plan_lines, plan_object
+from eascope.experiments.cli.status import campaign_lines, campaign_object
+from eascope.experiments.pool import BESIDE_S, BOOT_S
+from eascope.experiments.sweeps.ledger import (
+    DONE,
+    LedgerFile,
+    LedgerLine,
+    ledger_folder,
+    read_ledger,
+)
+from eascope.experiments.sweeps.long_table import measured
+from eascope.experiments.sweeps.part import MOST_CELLS, run_part
+from eascope.experiments.sweeps.resolver import cell_id
+from eascope.experiments.sweeps.survey import Survey, cost_of
+from eascope.experiments.sweeps.totals import totals_of
+from eascope.host.cache import runs_root
+from eascope.host.errors import RequestError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TypeAlias
 from unittest.mock import patch
 
-from experiments.runs import SIMKEY
-from experiments.sweeps.ledger import ledgers
-from host.sealed import files_of
+from eascope.experiments.runs import SIMKEY
+from eascope.experiments.sweeps.ledger import ledgers
+from eascope.host.sealed import files_of
 from tests.support.reliability import checks, corrupt
 from tests.support.reliability.campaign import CELLS, finish, tables
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.derived_folder import DERIVED
-from experiments.runs import OUTSIDE, SIMKEY
-from host.cache import cache_root
-from host.scratch import MARK
-from host.sealed import files_of
+from eascope.analysis.derived_folder import DERIVED
+from eascope.experiments.runs import OUTSIDE, SIMKEY
+from eascope.host.cache import cache_root
+from eascope.host.scratch import MARK
+from eascope.host.sealed import files_of
 from tests.support.command import EASCOPE
 from tests.support.processes import process_fields
 from tests.support.waiting import HANG_S

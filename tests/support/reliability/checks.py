@@ -195,11 +195,11 @@ mount -t tmpfs -o size="$2"k none "$1"
 export EASCOPE_RUNS="$1/runs" TMPDIR="$1/tmp"
 mkdir "$1/tmp"
 code=0
-"$PYTHON" -m experiments.cli.main $3 > "$4/said" 2>&1 || code=$?
+"$PYTHON" -m eascope.experiments.cli.main $3 > "$4/said" 2>&1 || code=$?
 echo "exit $code"
 "$PYTHON" -m tests.support.reliability.inside "$1/runs" > "$4/between.json"
 mount -o remount,size=512m "$1"
-"$PYTHON" -m experiments.cli.main $3 > "$4/again" 2>&1 || { cat "$4/again"; exit 1; }
+"$PYTHON" -m eascope.experiments.cli.main $3 > "$4/again" 2>&1 || { cat "$4/again"; exit 1; }
 "$PYTHON" -m tests.support.reliability.inside "$1/runs" > "$4/tables.json"
 """
 
@@ -209,7 +209,7 @@ mount --bind "$EASCOPE_CACHE" "$EASCOPE_CACHE"
 mount -o remount,bind,ro "$EASCOPE_CACHE"
 if touch "$EASCOPE_CACHE/x" 2> /dev/null; then echo "the cache can be written"; exit 1; fi
 export EASCOPE_RUNS="$1"
-"$PYTHON" -m experiments.cli.main $2
+"$PYTHON" -m eascope.experiments.cli.main $2
 """
 
 

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.derived_folder import DERIVED
-from experiments.finished import derived_by
-from experiments.runs import OUTSIDE, Run, check
-from experiments.sweeps.ledger import ledger_folder, problems_of, read_ledger
-from host.cache import cache_root, check_artefact, entries
-from host.errors import EascopeError
-from host.sealed import DONE, files_of
+from eascope.analysis.derived_folder import DERIVED
+from eascope.experiments.finished import derived_by
+from eascope.experiments.runs import OUTSIDE, Run, check
+from eascope.experiments.sweeps.ledger import ledger_folder, problems_of, read_ledger
+from eascope.host.cache import cache_root, check_artefact, entries
+from eascope.host.errors import EascopeError
+from eascope.host.sealed import DONE, files_of
 
 
 @dataclass
