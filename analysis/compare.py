@@ -226,7 +226,11 @@ class Comparison:
             for each in runs[0].cell.expect:
                 expectations.setdefault((each.variant, each.statement), each)
         noted = {} if self.cell.own_platform else findings(self.platform.name, self.cell.scenario)
-        known = {key: finding.shown(self.conditions) for key, finding in noted.items()}
+        queues = {name: runs[0].cell.kernel.series for name, runs in self.variants.items()}
+        known = {
+            key: finding.shown(self.conditions, queues.get(key[0], ()))
+            for key, finding in noted.items()
+        }
         entries = [each for each in expectations.values() if each.variant in self.variants]
         return judge(entries, self.results, known)
 

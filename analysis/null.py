@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import Difference, difference
 from eascope.analysis.known.noise import NoiseFloor
+from eascope.analysis.known.origin import older
 from eascope.analysis.rows import MeasureRow
 
 
@@ -66,7 +67,9 @@ class RecordedNull:
     @property
     def seeds_words(self) -> str:
         """With how many seeds it was measured."""
-        return f"{self.recorded.seeds} other seeds, by the record noise.json"
+        words = f"{self.recorded.seeds} other seeds, by the record noise.json"
+        origin = self.recorded.origin
+        return f"{words}, of earlier patches" if origin and older(origin.patches) else words
 
     def floor(self, row: MeasureRow) -> float | None:
         """As `Null.floor`."""

@@ -24,6 +24,7 @@ CONFIG = "config"
 _CHANGE = re.compile(
     rb"^(@@ -|rename from |old mode |new file mode |deleted file mode )", re.MULTILINE
 )
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 #: A file that a patch adds.
 _ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
@@ -80,6 +81,31 @@ def series_digest(folders: Sequence[Path], release: str = DEFAULT) -> str:
         for patch in series_patches(folder, release)
     ]
     return digest_of({"patches": patches} | ({"configs": configs} if configs else {}))
+
+
+def effect_digest(folder: Path, release: str = DEFAULT) -> str:
+    """SHA-256 of what a queue changes: by file, its removed and added lines in order; its fragment.
+
+    Messages, context, numbers of lines and the cut into patches do not count.
+    """
+    lines: dict[str, list[str]] = {}
+    for patch in series_patches(folder, release):
+        left = [0, 0]
+        changed: list[str] = []
+        for line in patch.read_text(errors="replace").splitlines():
+            if any(left):
+                changed += [line] if line[:1] in ("+", "-") else []
+                left = [
+                    left[0] - (line[:1] in ("-", " ", "")),
+                    left[1] - (line[:1] in ("+", " ", "")),
+                ]
+            elif hunk := _HUNK.match(line):
+                left = [int(count or 1) for count in hunk.groups()]
+            elif line.startswith("+++ "):
+                changed = lines.setdefault(line[4:].partition("/")[2], [])
+    config = folder / CONFIG
+    own = {CONFIG: sha256_file(config)} if config.is_file() else {}
+    return digest_of(lines | own)
 
 
 def states_options(content: bytes) -> bool:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Findings: why a scenario's expectation does not hold on a platform, as its traces show.
 
-``data/findings/PLATFORM/SCENARIO.toml`` states the conditions of the examined runs. It has one
+``data/findings/PLATFORM/SCENARIO.toml`` states the conditions of the examined runs, and in
+``[patches]`` what their queues changed (`analysis.known.origin.Origin.patches`). It has one
 ``[[finding]]`` for each explained expectation. A finding is not valid for other platforms, so each
 platform has its own files. It is not valid for other conditions, so it is shown only for runs under
 the same conditions.
@@ -9,12 +10,12 @@ the same conditions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 
-from eascope.analysis.known.origin import DATA
+from eascope.analysis.known.origin import DATA, older
 from eascope.analysis.records.cell import NO_NOISE, CellRecord, speeds_control
 from eascope.host.record import Record
 from eascope.host.strict import StrictTable, read_toml
@@ -92,16 +93,24 @@ def conditions_of(cell: CellRecord, power: str) -> Conditions:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding and the conditions under which it was made."""
+    """A finding, the conditions under which it was made, and `Origin.patches` of its kernels."""
 
     text: str
     conditions: Conditions
+    patches: Mapping[str, str] = field(default_factory=dict)
 
-    def shown(self, conditions: Conditions) -> str:
-        """The text, if ``conditions`` are its own; else a note that names the conditions of one."""
+    def shown(self, conditions: Conditions, queues: Sequence[str] = ()) -> str:
+        """The text, if ``conditions`` are its own; else a note that names the conditions of one.
+
+        :param queues: of the kernel that it is about; a finding of earlier patches says so.
+        """
         differences = self.conditions.against(conditions)
         if not differences:
-            return self.text
+            own = {
+                key: digest for key, digest in self.patches.items() if key.split("@")[0] in queues
+            }
+            earlier = ", ".join(older(own))
+            return f"{self.text} (Found with earlier patches: {earlier}.)" if earlier else self.text
         return f"none under these conditions; there is one for {differences}."
 
 
@@ -118,12 +127,14 @@ def findings(
         return {}
     top = read_toml(path)
     conditions = _conditions(top.table("conditions"))
+    made = top.table("patches") if top.has("patches") else None
+    patches = {} if made is None else {queue: made.text(queue) for queue in made.data}
     known: dict[tuple[str, str], Finding] = {}
     for table in top.tables("finding", 1, 99):
         key = table.text("variant"), table.text("statement")
         if key in known:
             raise table.error("statement", "one finding for each expectation")
-        known[key] = Finding(table.text("text"), conditions)
+        known[key] = Finding(table.text("text"), conditions, patches)
         table.finish()
     top.finish()
     return known

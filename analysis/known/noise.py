@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -50,14 +50,15 @@ class Noise(KnownRecord):
 def recorded(
     platform: str, scenario: str, conditions: Mapping[str, str], file: Path = FILE
 ) -> NoiseFloor | None:
-    """The noise floor of runs under these conditions, if one was measured."""
-    for cell in _read(file):
+    """The noise floor of runs under these conditions with its origin, if one was measured."""
+    noise = _read(file)
+    for cell in noise.cells if noise else ():
         if (cell.platform, cell.scenario, cell.conditions) == (platform, scenario, conditions):
-            return cell
+            return replace(cell, origin=noise.origin_of(cell)) if noise else None
     return None
 
 
 @cache
-def _read(file: Path) -> tuple[NoiseFloor, ...]:
+def _read(file: Path) -> Noise | None:
     """The contents of the file, if there is one."""
-    return Noise.read(file).cells if file.is_file() else ()
+    return Noise.read(file) if file.is_file() else None

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from eascope.host.cache import write_atomic
+from eascope.host.errors import RequestError
 from eascope.host.record import Record
+from eascope.kernels.provenance import KernelProvenance
+from eascope.kernels.queues import effect_digest, series_digest
+from eascope.kernels.releases import release_of
+from eascope.kernels.variants import SERIES
 
 DATA = Path(__file__).parent / "data"
 #: `Origin.made_from` of a record whose figures come from runs.
@@ -28,8 +34,8 @@ class Origin(Record):
     :param remarks: other conditions of the runs, such as the load of the host.
     :param replicates: whether seeds drew all that they draw by default, or starts alone; None where
         no figure is over seeds.
-    :param patches: SHA-256 of each queue's patches that the runs' kernels had, by queue and release
-        (``feec@6.12``); empty if it is not known.
+    :param patches: `kernels.queues.effect_digest` of each queue of the runs' kernels, by queue and
+        release (``feec@6.12``); empty if it is not known.
     """
 
     command: str
@@ -56,6 +62,40 @@ class KnownRecord(Record):
     def write(self, path: Path) -> None:
         """Write the file, whole or not at all."""
         write_atomic(path, self.to_bytes())
+
+
+def patches_of(kernels: Iterable[KernelProvenance], series: Path = SERIES) -> dict[str, str]:
+    """What queues change, by ``queue@release``, as `Origin.patches` has it.
+
+    A kernel whose queues are not those of ``series`` is left out: a person's own, or one that was
+    built before a queue changed.
+    """
+    digests: dict[str, str] = {}
+    made = {(k.series, release_of(k.upstream).name, k.series_sha256) for k in kernels}
+    for queues, release, sha256 in sorted(made):
+        folders = [series / name for name in queues]
+        if all(map(Path.is_dir, folders)) and series_digest(folders, release) == sha256:
+            digests |= digests_of((f"{name}@{release}" for name in queues), series)
+    return digests
+
+
+def digests_of(queues: Iterable[str], series: Path = SERIES) -> dict[str, str]:
+    """What ``queue@release`` changes, as ``series`` has it now; empty where it is gone."""
+    return {queue: _digest(queue, series) for queue in queues}
+
+
+def older(patches: Mapping[str, str], series: Path = SERIES) -> list[str]:
+    """Those ``queue@release`` of a record that change something else in ``series``, or are gone."""
+    return [queue for queue, digest in patches.items() if _digest(queue, series) != digest]
+
+
+@cache
+def _digest(queue: str, series: Path) -> str:
+    name, _, release = queue.partition("@")
+    try:
+        return effect_digest(series / name, release)
+    except RequestError:
+        return ""
 
 
 def record_bytes(value: Any) -> bytes:  # noqa: ANN401 - JSON

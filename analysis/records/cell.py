@@ -12,6 +12,7 @@ from eascope.analysis.records.work import WorkRecord
 from eascope.engines.records import Traits
 from eascope.host.record import REST, Record
 from eascope.kernels.provenance import KERNEL_SRC, KernelProvenance
+from eascope.kernels.releases import number
 from eascope.rootfs.provenance import ImageProvenance
 
 CELL = "cell.json"
@@ -34,10 +35,11 @@ class KernelRecord(KernelProvenance):
 
     @property
     def source_words(self) -> str:
-        """`upstream`, and the digest of the tree where it is a person's own (``KERNEL_SRC``)."""
+        """The release series, and the digest of the tree where it is a person's own."""
+        series = ".".join(map(str, number(self.upstream)))
         if self.source != KERNEL_SRC:
-            return self.upstream
-        return f"{self.upstream} ({KERNEL_SRC}, {self.source_sha256[:12]})"
+            return series
+        return f"{series} ({KERNEL_SRC}, {self.source_sha256[:12]})"
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ from dataclasses import replace
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.known.noise import Noise, NoiseFloor
+from eascope.analysis.known.origin import older
 from eascope.analysis.null import Null
 from eascope.experiments.cell import Cell, identity_of, prepare
 from eascope.experiments.finished import derived_for
 from eascope.experiments.null import VARIANT, null_requests
 from eascope.experiments.pool import run_all
-from eascope.experiments.renew.origins import older, origin_of
+from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.runs import Run
 

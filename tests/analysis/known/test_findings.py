@@ -18,6 +18,7 @@ from eascope.analysis.known.findings import (
     control_words,
     findings,
 )
+from eascope.analysis.known.origin import digests_of
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.controls import Controls
 from eascope.experiments.scenario_file import load_scenario
@@ -33,7 +34,7 @@ def write(folder: Path, text: str) -> None:
 
 
 CONDITIONS = Conditions(
-    kernel="6.12.117",
+    kernel="6.12",
     engine="qemu",
     duration="short",
     speeds="board",
@@ -85,6 +86,15 @@ def test_a_finding_is_shown_for_runs_of_its_conditions_alone() -> None:
     assert finding.shown(conditions) == (
         "none under these conditions; there is one for speeds board instead of measured, "
         "controls as the platform has them instead of rate limit 2000 us."
+    )
+
+
+def test_a_finding_of_earlier_patches_says_so_where_its_kernel_has_that_queue() -> None:
+    today = digests_of(["base@6.12", "sum@6.12"])
+    finding = Finding("the trace says why", CONDITIONS, {**today, "sum@6.12": "0" * 64})
+    assert finding.shown(CONDITIONS, ("base",)) == "the trace says why"
+    assert finding.shown(CONDITIONS, ("base", "sum")) == (
+        "the trace says why (Found with earlier patches: sum@6.12.)"
     )
 
 

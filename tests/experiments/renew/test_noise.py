@@ -20,14 +20,13 @@ from eascope.analysis.derive import Derived
 from eascope.analysis.glance import glance
 from eascope.analysis.known import noise
 from eascope.analysis.known.noise import Noise
-from eascope.analysis.known.origin import RUNS, Origin
+from eascope.analysis.known.origin import RUNS, Origin, digests_of
 from eascope.analysis.null import Null, RecordedNull
 from eascope.configs.platform import Platform
 from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import noise as run
 from eascope.experiments.renew.__main__ import main
 from eascope.experiments.renew.noise import record_of
-from eascope.experiments.renew.origins import digests_of
 from eascope.experiments.request import Names
 from tests.support.stated import stated
 
@@ -127,7 +126,7 @@ def test_a_floor_is_found_by_its_conditions_among_several(record: Noise, tmp_pat
         noise.recorded(cell.platform, cell.scenario, c, file)
         for c in (cell.conditions, dict[str, str]())
     ]
-    assert floors == [cell, None]
+    assert floors == [replace(cell, origin=record.origin), None]
 
 
 def test_only_stale_floors_are_measured_and_the_others_kept(

@@ -7,9 +7,11 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from eascope.experiments.renew.origins import digests_of, older, patches_of
+import pytest
+
+from eascope.analysis.known.origin import digests_of, older, patches_of
 from eascope.kernels.provenance import KernelProvenance
-from eascope.kernels.queues import series_digest
+from eascope.kernels.queues import effect_digest, series_digest, series_patches
 from eascope.kernels.variants import SERIES
 from tests.support.records import kernel_provenance
 
@@ -29,7 +31,7 @@ def test_a_record_has_a_digest_of_each_queue_and_release() -> None:
     patches = patches_of(kernels)
     assert list(patches) == ["base@6.12", "feec@6.12", "base@7.3", "push@7.3"]
     assert patches == digests_of(patches)
-    assert patches["base@6.12"] == series_digest([SERIES / "base"])
+    assert patches["base@6.12"] == effect_digest(SERIES / "base")
     assert not older(patches)
 
 
@@ -38,12 +40,30 @@ def test_a_kernel_of_other_patches_has_no_digests() -> None:
     assert patches_of([own, kernel_provenance("6.12.117")]) == {}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("Subject: ", "Subject: Again, ", True),  # the message
+        ("@@ -18,", "@@ -19,", True),
+        ("\n+#include <", "\n+#include  <", False),
+    ],
+)
+def test_only_what_a_queue_changes_is_in_its_digest(
+    tmp_path: Path, old: str, new: str, same: bool
+) -> None:
+    queue = shutil.copytree(SERIES / "base", tmp_path / "base")
+    patch = next(path for path in series_patches(queue) if old in path.read_text())
+    patch.write_text(patch.read_text().replace(old, new, 1))
+    assert (effect_digest(queue) == effect_digest(SERIES / "base")) is same
+
+
 def test_a_changed_or_removed_queue_is_older(tmp_path: Path) -> None:
-    shutil.copytree(SERIES, tmp_path / "series")
-    series = tmp_path / "series"
     patches = digests_of(("base@6.12", "feec@6.12", "push@7.3"))
+    series = shutil.copytree(SERIES, tmp_path / "series")
     assert older(patches, series) == []
-    (patch, *_) = sorted((series / "feec").glob("*.patch"))
-    patch.write_text(patch.read_text() + "\n")
-    shutil.rmtree(series / "push")
-    assert older(patches, series) == ["feec@6.12", "push@7.3"]
+    changed = shutil.copytree(SERIES, tmp_path / "changed")
+    queue = series_patches(changed / "feec")
+    (changed / "feec" / "series").write_text("\n".join(patch.name for patch in queue[:-1]))
+    queue[-1].unlink()
+    shutil.rmtree(changed / "push")
+    assert older(patches, changed) == ["feec@6.12", "push@7.3"]
