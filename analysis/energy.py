@@ -9,6 +9,7 @@ sums of floats are exact as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -32,10 +33,14 @@ def energy(
     platform: Platform,
     model: PowerModel,
     chip: ChipTimes | None = None,
+    keys: Sequence[object] = (None,),
 ) -> pl.DataFrame:
     """``energy``: one row per interval, component and part.
 
+    :param intervals: as `analysis.tables.beside.cut` leaves them, where any power depends on other
+        clusters; then an interval may have several rows here, too.
     :param chip: of the chip's shared part, whose row has cluster `NO_CLUSTER`.
+    :param keys: those of the column ``beside``.
 
     Columns: cluster, cluster_name, cpu, t0_ns, t1_ns, component, part (the component's own name
     where the model knows no parts), energy_fj (exact), joules.
@@ -53,7 +58,10 @@ def energy(
     columns: dict[str, list[object]] = {name: [] for name in schema}
     for row in intervals.iter_rows(named=True):
         cluster = platform.clusters[row["cluster"]]
-        for (component, part), spent in model.interval_fj(cluster, interval_of(row)).items():
+        interval = interval_of(row)
+        if row.get("beside"):
+            interval = replace(interval, beside=keys[row["beside"]])
+        for (component, part), spent in model.interval_fj(cluster, interval).items():
             for name in ("cluster", "cpu", "t0_ns", "t1_ns"):
                 columns[name].append(row[name])
             columns["cluster_name"].append(cluster.name)

@@ -14,6 +14,7 @@ from eascope.analysis.programs import Output, outputs
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Deadlines
 from eascope.analysis.tables import counters, events, latency, markers, slices
+from eascope.analysis.tables.beside import cut
 from eascope.analysis.tables.elided import with_elided
 from eascope.analysis.tables.idle import ChipTimes, chip_times, with_entries
 from eascope.analysis.tables.split import Stretch, split, stretches
@@ -100,7 +101,8 @@ class RunData:
     def energy(self) -> pl.DataFrame:
         """See `analysis.energy.energy`."""
         rows = with_entries(self.intervals, self.stretches, self.platform, self.window)
-        return energy(rows, self.platform, self.power, self.chip)
+        rows, keys = cut(rows, self.stretches, self.platform, self.power)
+        return energy(rows, self.platform, self.power, self.chip, keys)
 
     @cached_property
     def latency(self) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from eascope.configs.billing import BILLED, DERIVED, MEASURED, PROFILE, PUBLISHED
+from eascope.configs.billing import BILLED, DERIVED
 from eascope.configs.source import source_text
 from eascope.host.errors import names_allowed
 from eascope.host.strict import StrictTable
@@ -76,7 +76,7 @@ _OWN = "published: what the platform's file or the kernel says"
 _EIGHT_RUNS = "instructions per cycle of juno-r2 on gem5's cores, docs/results/characterisation.md"
 
 #: How the source of each billed power begins.
-_POWER = {PUBLISHED: "published", PROFILE: "published", MEASURED: "published", DERIVED: "computed"}
+_POWER = {name: "computed" if name == DERIVED else "published" for name in BILLED}
 
 #: All axes, in the order of tables.
 AXES: Mapping[str, Axis] = {

@@ -15,12 +15,15 @@ from eascope.configs.source import Sources
 from eascope.host.strict import StrictTable
 
 PUBLISHED, PROFILE, MEASURED, DERIVED = "published", "profile", "measured", "derived"
+WATTSON, SMOOTH = "wattson", "wattson-smooth"
 
 #: What a run can be billed by.
 BILLED = {
     PUBLISHED: "the power that the kernel is given",
     PROFILE: "the maker's power profile: what each part adds while it is busy",
     MEASURED: "power measured on the device",
+    WATTSON: "the chip maker's curves: littles by the running CPU elsewhere that draws most",
+    SMOOTH: "the same curves, littles by the supply of the rail that they share",
     DERIVED: "McPAT's figures of events and leakage",
 }
 #: Those whose power of a busy CPU is a table of its own in the platform file.

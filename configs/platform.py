@@ -24,6 +24,7 @@ from eascope.configs.billing import (
     Idle,
 )
 from eascope.configs.core import Cache, Core
+from eascope.configs.curves import Curves
 from eascope.configs.package_budget import PackageBudget
 from eascope.configs.source import is_borrowed
 from eascope.host.errors import unknown
@@ -168,8 +169,8 @@ class Platform:
     the powers that it offers. ``llc``: which CPUs share the last-level cache. ``shared``: the whole
     chip's shared part, in addition to those of clusters. ``idle``: how idle CPUs are billed.
     ``package_budget``: the greatest frequency by the number of CPUs that are on; None: no limit.
-    ``axes``: the values that it states for model axes (`configs.axes`); no run depends on them, so
-    the digest does not.
+    ``curves``: measured powers by the clocks of several clusters. ``axes``: the values that it
+    states for model axes (`configs.axes`); no run depends on them, so the digest does not.
     """
 
     name: str
@@ -196,6 +197,7 @@ class Platform:
     idle: Idle = HALF_OF_BUSY
     idle_sources: Mapping[str, str] = field(default_factory=dict)
     package_budget: PackageBudget | None = None
+    curves: Curves | None = None
 
     @property
     def one_llc(self) -> bool:

@@ -13,6 +13,8 @@ from pathlib import Path
 from eascope.configs.axes import read_axes
 from eascope.configs.billing import (
     CHIP,
+    SMOOTH,
+    WATTSON,
     Billing,
     read_billing,
     read_busy,
@@ -21,6 +23,7 @@ from eascope.configs.billing import (
 )
 from eascope.configs.core import Core, list_cores, load_core, read_cache
 from eascope.configs.cpunames import ANY, LARGEST
+from eascope.configs.curves import curves_digest, read_curves
 from eascope.configs.delta import Described, describe, is_shipped, platform_path
 from eascope.configs.package_budget import read_package_budget
 from eascope.configs.platform import (
@@ -118,6 +121,14 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     clusters = _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     package_budget = read_package_budget(top, sources, clusters)
+    curves = read_curves(
+        top,
+        sources,
+        {cluster.name: cluster.idle_states[-1].exit_us for cluster in clusters},
+        complete=not described.base,
+    )
+    if curves is None and {WATTSON, SMOOTH} & {*billing.offers}:
+        raise top.table("billing").error("offers", "wattson and wattson-smooth with [curves] alone")
     axes = read_axes(top.table("axes")) if top.has("axes") else {}
     top.finish()
     sources.finish()
@@ -147,6 +158,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         idle=idle,
         idle_sources=idle_sources,
         package_budget=package_budget,
+        curves=curves,
     )
 
 
@@ -163,7 +175,8 @@ def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
     """The digest of all figures of the platform and its cores; axes do not count."""
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
     figures = {key: value for key, value in top.data.items() if key != "axes"}
-    return sha256_bytes(canonical_json({"platform": figures, "cores": cores}))
+    stated = {"curves": curves_digest(figures["curves"]["name"])} if "curves" in figures else {}
+    return sha256_bytes(canonical_json({"platform": figures, "cores": cores, **stated}))
 
 
 def _read_both_dvfs(table: StrictTable, sources: Sources) -> tuple[Dvfs, Dvfs | None]:

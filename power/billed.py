@@ -44,6 +44,7 @@ class Interval:
     :param instructions: None where nothing counts them.
     :param on_ns: time in which an engine that counts events counted them; None: all of it.
     :param events: counted events by McPAT's names; those that the engine does not count are absent.
+    :param beside: what running CPUs of other clusters make of the power (`PowerModel.vote`).
     """
 
     cpu: int
@@ -57,6 +58,7 @@ class Interval:
     instructions: int | None = None
     on_ns: int | None = None
     events: Mapping[str, float] = field(default_factory=dict)
+    beside: object = None
 
     @property
     def off_ns(self) -> int:
@@ -111,7 +113,7 @@ Energies = dict[Component, int]
 
 
 class PowerModel(Protocol):
-    """A power model. It is a pure function of the interval."""
+    """A power model. It is a pure function of the interval, with what runs beside it."""
 
     name: str
     #: One line for a person: what the figures are and where they come from.
@@ -131,6 +133,34 @@ class PowerModel(Protocol):
     def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
         """Energy in fJ of the chip's shared part, which was on and off for so long."""
 
+    def depends(self, cluster: Cluster) -> bool:
+        """Whether the power of ``cluster`` depends on running CPUs of other clusters."""
+
+    def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
+        """What a running CPU of ``cluster`` at ``khz`` makes of the power of those that depend.
+
+        A rank, the highest of which wins, and `Interval.beside`; None: nothing.
+        """
+
+    def early_ns(self, cluster: Cluster) -> int:
+        """How long before it leaves the deepest idle state a CPU of ``cluster`` counts as busy."""
+
+
+class OwnState:
+    """Of a model by which no cluster's power depends on another cluster."""
+
+    def depends(self, cluster: Cluster) -> bool:
+        """See `PowerModel`."""
+        return False
+
+    def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
+        """See `PowerModel`."""
+        return None
+
+    def early_ns(self, cluster: Cluster) -> int:
+        """See `PowerModel`."""
+        return 0
+
 
 @dataclass(frozen=True)
 class _Powers:
@@ -147,7 +177,7 @@ class _Powers:
     shared_off: int
 
 
-class StatedPower:
+class StatedPower(OwnState):
     """Powers that the platform file states, per OPP and idle state, by one of its offers.
 
     :param name: `PUBLISHED`, or a table of powers that the platform offers.

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from eascope.configs.activity import Activity
-from eascope.configs.billing import BILLED, DERIVED
+from eascope.configs.billing import BILLED, DERIVED, SMOOTH, WATTSON
 from eascope.configs.platform import Platform
 from eascope.host.errors import RequestError, unknown
 from eascope.power.billed import PowerModel, StatedPower
+from eascope.power.curves import CurvePower
 from eascope.power.model import DerivedPower
 
 
@@ -40,4 +41,6 @@ def power_model(name: str | None, platform: Platform, activity: Activity) -> Pow
     chosen = power_of(platform, name)
     if chosen == DERIVED:
         return DerivedPower(platform, activity)
+    if chosen in (WATTSON, SMOOTH):
+        return CurvePower(platform, chosen)
     return StatedPower(platform, chosen)

@@ -24,6 +24,7 @@ from eascope.power.billed import (
     Component,
     Energies,
     Interval,
+    OwnState,
     chip_microwatt,
     idle_fj,
 )
@@ -72,7 +73,7 @@ CHIP_NOTE = (
 )
 
 
-class DerivedPower:
+class DerivedPower(OwnState):
     """McPAT-derived power by component, from counted events or a stated activity."""
 
     name = "derived"

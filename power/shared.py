@@ -43,6 +43,18 @@ class OtherShared:
         spent = self._model.interval_fj(cluster, on)
         return dict.fromkeys(spent, 0) if self._shared == "zero" else spent
 
+    def depends(self, cluster: Cluster) -> bool:
+        """See `power.billed.PowerModel`."""
+        return self._model.depends(cluster)
+
+    def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
+        """See `power.billed.PowerModel`."""
+        return self._model.vote(cluster, khz)
+
+    def early_ns(self, cluster: Cluster) -> int:
+        """See `power.billed.PowerModel`."""
+        return self._model.early_ns(cluster)
+
     def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
         """Energy in fJ of the chip's shared part: one that is off draws nothing."""
         spent = self._model.chip_fj(on_ns, 0)

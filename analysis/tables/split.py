@@ -9,7 +9,7 @@ idle driver spends, and it counts as ``exit_ns``, as on the fast engine. All oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,7 +125,7 @@ def split(rows: pl.DataFrame, trace: Trace, platform: Platform, window: Window) 
         spent = dict.fromkeys(columns.values(), np.zeros(part.height, dtype=np.int64))
         if cpu == SHARED_PART:
             cluster = platform.clusters[index]
-            off = within(_asleep(cluster, by_cpu), begin, end)
+            off = within(asleep(cluster, by_cpu), begin, end)
             spent["active_ns"] = end - begin - off
             if cluster.cluster_sleep is not None:
                 spent[columns[cluster.cluster_sleep]] = off
@@ -158,7 +158,7 @@ def within(stretches: Sequence[tuple[int, int]], begin: Times, end: Times) -> Ti
     return covered(end) - covered(begin)
 
 
-def _asleep(cluster: Cluster, by_cpu: dict[int, list[Stretch]]) -> list[tuple[int, int]]:
+def asleep(cluster: Cluster, by_cpu: Mapping[int, Sequence[Stretch]]) -> list[tuple[int, int]]:
     """The times at which all CPUs of ``cluster`` were in cluster-sleep."""
     if cluster.cluster_sleep is None:
         return []

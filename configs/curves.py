@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measured powers by the clocks of several clusters: ``[curves]`` and the files in ``curves/``.
+
+``NAME-1d.csv`` has the clusters whose power depends on their own clock alone, ``NAME-2d.csv`` those
+whose power depends on a running CPU of another cluster, too. ``NAME-rail.csv`` and
+``NAME-floor.csv`` say the same by the supply of these clusters' rail (`curves/README.md`).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from eascope.configs.source import Sources
+from eascope.host.cache import digest_of, sha256_file
+from eascope.host.errors import RequestError
+from eascope.host.strict import StrictTable, shown_path
+
+CURVES = Path(__file__).resolve().parent / "curves"
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """Powers in uW at one clock: of the shared part, a busy CPU, and one in WFI or power gated."""
+
+    static: int
+    active: int
+    idle: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Curves of a chip. Clusters are named as the platform names them, clocks are in kHz.
+
+    :param alone: by (cluster, kHz).
+    :param beside: by (cluster, kHz) and by (other cluster, its kHz), the other one that decides.
+    :param early_us: how long before its wake-up from the deepest state a CPU counts as busy.
+    :param rail: (uV, static, WFI) in uW of the clusters of ``beside``, ascending.
+    :param floors: the least supply that a running CPU of another cluster asks for: (cluster, kHz
+        from which on, uV), ascending.
+    :param rail_active: uW of a busy CPU per MHz and V^2.
+    """
+
+    name: str
+    alone: Mapping[tuple[str, int], CurveRow]
+    beside: Mapping[tuple[str, int], Mapping[tuple[str, int], CurveRow]]
+    early_us: Mapping[str, int]
+    rail: tuple[tuple[int, int, int], ...]
+    floors: tuple[tuple[str, int, int], ...]
+    rail_active: int
+    source: str
+
+    @property
+    def dependents(self) -> tuple[str, ...]:
+        """Clusters whose power depends on another one."""
+        return tuple(dict.fromkeys(cluster for cluster, _ in self.beside))
+
+
+def curves_digest(name: str) -> str:
+    """Of the files of these curves."""
+    return digest_of(
+        {path.name: sha256_file(path) for path in sorted(CURVES.glob(f"{name}-*.csv"))}
+    )
+
+
+def read_curves(
+    top: StrictTable, sources: Sources, clusters: Mapping[str, int], *, complete: bool
+) -> Curves | None:
+    """The table ``[curves]`` of a platform file, where it has one.
+
+    :param clusters: names, with the us that a CPU takes to leave its deepest state.
+    :param complete: the file states the whole platform; one with a base may have other clusters.
+    :raises RequestError: a table or a file of curves that is wrong: one line.
+    """
+    if not top.has("curves"):
+        return None
+    table = top.table("curves")
+    known = sorted(path.name.removesuffix("-1d.csv") for path in CURVES.glob("*-1d.csv"))
+    name = table.text("name", known)
+    named = table.table("policies")
+    early = table.table("early_us")
+    if complete:
+        named.only(clusters)
+        early.only(clusters)
+    listed = [each for each in clusters if complete or named.has(each)]
+    policies = {named.integer(each, 0, 254): each for each in listed}
+    if len(policies) < len(listed):
+        raise table.error("policies", "another number for each cluster")
+    early_us = {
+        each: early.integer(each, 0, clusters[each], "us") for each in listed if early.has(each)
+    }
+    active = table.integer("rail_uw_per_mhz_v2", 0, 100_000, "uW per MHz and V^2 of a busy CPU")
+    source = sources.of(table, "source")
+    table.finish()
+    alone = {key[0]: row for key, row in _rows(name, "1d", policies)}
+    beside: dict[tuple[str, int], dict[tuple[str, int], CurveRow]] = {}
+    for (own, other), row in _rows(name, "2d", policies):
+        beside.setdefault(own, {})[other] = row
+    return Curves(
+        name=name,
+        alone=alone,
+        beside=beside,
+        early_us=early_us,
+        rail=tuple(
+            (row["uv"], row["static"], row["idle0"])
+            for row in _numbers(CURVES / f"{name}-rail.csv")
+        ),
+        floors=tuple(
+            (policies[row["policy"]], row["freq_khz"], row["uv"])
+            for row in _numbers(CURVES / f"{name}-floor.csv")
+            if row["policy"] in policies
+        ),
+        rail_active=active,
+        source=source,
+    )
+
+
+#: Columns in mW; they become uW.
+_MILLIWATT = ("static", "active", "idle0", "idle1")
+
+
+def _rows(
+    name: str, kind: str, policies: Mapping[int, str]
+) -> Iterator[tuple[tuple[tuple[str, int], tuple[str, int]], CurveRow]]:
+    """The rows of a file: own (cluster, kHz), the other one's or ("", 0), powers."""
+    path = CURVES / f"{name}-{kind}.csv"
+    for row in _numbers(path):
+        other = ("", 0)
+        if "dep_policy" in row:
+            other = (policies.get(row["dep_policy"], ""), row["dep_freq"])
+        if row["policy"] in policies:
+            own = (policies[row["policy"]], row["freq_khz"])
+            idle = (row["idle0"], row["idle1"])
+            yield (own, other), CurveRow(row["static"], row["active"], idle)
+
+
+def _numbers(path: Path) -> Iterator[dict[str, int]]:
+    with path.open(newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), 2):
+            try:
+                yield {
+                    name: round(float(text) * (1000 if name in _MILLIWATT else 1))
+                    for name, text in row.items()
+                }
+            except (TypeError, ValueError) as error:
+                line = f"{shown_path(path)}:{number}: {error}: allowed: a number in every column"
+                raise RequestError(line) from error

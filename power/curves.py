@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Powers by a chip's measured curves: what a CPU draws depends on the clocks of other clusters.
+
+``wattson`` bills as Perfetto's estimator of that name does: a CPU by its clock and idle state, and
+littles by the running CPU of another cluster that has the highest power of its own (that CPU's
+clock sets the supply of the rail that they share). ``wattson-smooth`` bills littles by the rail's
+supply, which is the higher of their own and of the floors that running CPUs of other clusters set:
+single rows of the table are off by up to 44 %, the supply's formula is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TypeVar
+
+from eascope.configs.billing import SMOOTH, WATTSON
+from eascope.configs.curves import CurveRow
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.cache import digest_of
+from eascope.host.errors import RequestError
+from eascope.power.billed import (
+    Component,
+    Energies,
+    Interval,
+    component_names,
+    whole_component,
+)
+
+SUMMARIES = {
+    WATTSON: "the chip maker's measured curves: the power depends on the CPU's clock and idle "
+    "state, and that of littles on the clocks of running CPUs of other clusters",
+    SMOOTH: "the chip maker's measured curves, littles by the supply of their rail, which has "
+    "floors that running CPUs of other clusters set",
+}
+#: Of a file of curves.
+Row = TypeVar("Row")
+NOTES = (
+    "accesses to the L3 are not counted, so nothing is billed for them",
+    "an idle CPU draws nothing on its way into a state; it counts as busy for a stated time before "
+    "it leaves the deepest one",
+)
+
+
+class CurvePower:
+    """See `power.billed.PowerModel`; billed by the rows of `configs.curves.Curves`."""
+
+    def __init__(self, platform: Platform, name: str) -> None:
+        curves = platform.curves
+        if curves is None:
+            raise RequestError(f"--power {name}: {platform.name} has no curves")
+        self.name, self.summary = name, SUMMARIES[name]
+        self._curves = curves
+        filled = 0
+        self._rows: dict[tuple[str, int, object], CurveRow] = {}
+        for cluster in platform.clusters:
+            for khz in (opp.khz for opp in cluster.opps):
+                if cluster.name not in curves.dependents:
+                    row = _row(curves.alone, (cluster.name, khz), f"{curves.name}-1d.csv")
+                    self._rows[cluster.name, khz, None] = row
+                else:
+                    _row(curves.beside, (cluster.name, khz), f"{curves.name}-2d.csv")
+            if cluster.name in curves.dependents:
+                filled += self._fill(cluster, platform) if name == WATTSON else 0
+                if name == SMOOTH:
+                    self._fill_smooth(cluster)
+        gaps = f"{filled} pairs of clocks have no row: billed by the littles' next higher clock"
+        self.notes: tuple[str, ...] = (*NOTES, *((gaps,) if filled else ()))
+        self.digest = digest_of(
+            {
+                "model": name,
+                "rows": sorted([str(key), asdict(row)] for key, row in self._rows.items()),
+                "early": dict(curves.early_us),
+                "floors": curves.floors if name == SMOOTH else (),
+                "states": [component_names(cluster) for cluster in platform.clusters],
+                "exits": [cluster.idle_states[-1].exit_us for cluster in platform.clusters],
+            }
+        )
+
+    def busy_microwatt(self, cluster: Cluster, khz: int, beside: object = None) -> int:
+        """Power in uW of one busy CPU of ``cluster`` at ``khz``."""
+        return self._row(cluster, khz, beside).active
+
+    def early_ns(self, cluster: Cluster) -> int:
+        """How long before it leaves the deepest state a CPU of ``cluster`` counts as busy."""
+        return 1000 * self._curves.early_us.get(cluster.name, 0)
+
+    def depends(self, cluster: Cluster) -> bool:
+        """Whether the power of ``cluster`` depends on running CPUs of others."""
+        return cluster.name in self._curves.dependents
+
+    def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
+        """What a running CPU of ``cluster`` at ``khz`` makes of `depends`: the highest rank wins.
+
+        None: nothing, it leaves the decision to others.
+        """
+        if self.depends(cluster):
+            return None
+        if self.name == WATTSON:
+            return self._rows[cluster.name, khz, None].active, (cluster.name, khz)
+        floors = [
+            uv for name, least, uv in self._curves.floors if name == cluster.name and least <= khz
+        ]
+        return (floors[-1], floors[-1]) if floors else None
+
+    def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
+        """See `power.billed.PowerModel`."""
+        row = self._row(cluster, interval.khz, interval.beside)
+        if interval.cpu == SHARED_PART:
+            return {whole_component("shared"): interval.active_ns * row.static}
+        exit_ns = cluster.idle_states[-1].exit_us * 1000
+        early = interval.exit_ns * self.early_ns(cluster) // exit_ns if exit_ns else 0
+        late = (interval.exit_ns - early) * row.idle[1]
+        energies = {
+            whole_component("active"): interval.active_ns * row.active,
+            whole_component("idle_entry"): 0,
+            whole_component("idle_exit"): early * row.active + late,
+        }
+        for number, name in enumerate(component_names(cluster)):
+            spent = interval.idle(number) * row.idle[min(number, 1)]
+            component = Component(name, name)
+            energies[component] = energies.get(component, 0) + spent
+        return energies
+
+    def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
+        """See `power.billed.PowerModel`: the curves have no such part."""
+        return {whole_component("shared"): 0 * (on_ns + off_ns)}
+
+    def _row(self, cluster: Cluster, khz: int, beside: object) -> CurveRow:
+        return self._rows[cluster.name, khz, beside if self.depends(cluster) else None]
+
+    def _fill(self, cluster: Cluster, platform: Platform) -> int:
+        """All pairs of clocks of a dependent cluster; returns how many the curves do not have.
+
+        Without a running CPU elsewhere, a row's other clock is the lowest that there is.
+        """
+        known = self._curves.beside
+        own = sorted(khz for name, khz in known if name == cluster.name)
+        others = [
+            (other.name, opp.khz)
+            for other in platform.clusters
+            if other.name not in self._curves.dependents
+            for opp in other.opps
+        ]
+        lowest = min(
+            (other for khz in own for other in known[cluster.name, khz]),
+            key=lambda other: other[1],
+        )
+        missing = 0
+        for khz in (opp.khz for opp in cluster.opps):
+            for key, other in ((None, lowest), *((other, other) for other in others)):
+                rows = {at: known[cluster.name, at].get(other) for at in own}
+                found = [at for at, row in rows.items() if row is not None]
+                if not found:
+                    raise _no_row(f"{self._curves.name}-2d.csv", f"{other[0]} {other[1]} kHz")
+                at = next((at for at in found if at >= khz), found[-1])
+                row = rows[at]
+                assert row is not None
+                self._rows[cluster.name, khz, key] = row
+                missing += at != khz
+        return missing
+
+    def _fill_smooth(self, cluster: Cluster) -> None:
+        """Rows of a dependent cluster by the supply of its rail."""
+        for opp in cluster.opps:
+            for floor in (None, *sorted({uv for _, _, uv in self._curves.floors})):
+                volts = max(opp.uv, floor or 0)
+                _, static, idle0 = next(
+                    (row for row in self._curves.rail if row[0] >= volts), self._curves.rail[-1]
+                )
+                active = round(self._curves.rail_active * opp.khz / 1e3 * (volts / 1e6) ** 2)
+                self._rows[cluster.name, opp.khz, floor] = CurveRow(static, active, (idle0, 0))
+
+
+def _row(rows: Mapping[tuple[str, int], Row], key: tuple[str, int], file: str) -> Row:
+    try:
+        return rows[key]
+    except KeyError:
+        raise _no_row(file, f"{key[0]} at {key[1]} kHz") from None
+
+
+def _no_row(file: str, what: str) -> RequestError:
+    return RequestError(
+        f"curves: {file} has no row for {what}: allowed: OPPs with a row, or --power published"
+    )
