@@ -168,8 +168,9 @@ def _in_proportion(traced: Numbers, counted: Numbers) -> Numbers:
     """
     total = traced.sum(axis=1)
     usual = traced.sum(axis=2).argmax(axis=1)
-    # Not in 64 bits: times of seconds squared.
+    # In floats, for products of times do not fit 64 bits; what is lost goes to the usual key.
     share = traced / np.maximum(total, 1)[:, None, :]
-    spent: Numbers = np.floor(share * counted[:, None, :]).astype(np.int64)
+    spread = np.floor(share * counted[:, None, :]).astype(np.int64)
+    spent: Numbers = np.where((total == counted)[:, None, :], traced, spread)
     spent[np.arange(len(usual)), usual] += counted - spent.sum(axis=1)
     return spent

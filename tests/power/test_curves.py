@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Powers by curves: the worked example of pixel6, and energies against a slow reference."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from eascope.analysis.energy import energy
+from eascope.analysis.tables.beside import cut
+from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch
+from eascope.configs.activity import load_activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform, read_platform
+from eascope.engines.records import SHARED_PART
+from eascope.host.errors import RequestError
+from eascope.power.choice import power_model
+from eascope.power.curves import CurvePower
+
+DEEP = 1
+
+
+@pytest.fixture(scope="module")
+def pixel6() -> Platform:
+    return load_platform("pixel6")
+
+
+def machine(
+    platform: Platform, khz: dict[str, int], states: dict[int, int], length: int = 1000
+) -> tuple[pl.DataFrame, dict[int, list[Stretch]]]:
+    """Rows of one interval in which nothing changes; a CPU without a state is in the deepest."""
+    rows, stretches = [], {}
+    for cluster in platform.clusters:
+        for cpu in (*cluster.cpus, SHARED_PART):
+            state = states.get(cpu, DEEP)
+            if cpu == SHARED_PART:
+                asleep = all(states.get(each, DEEP) == DEEP for each in cluster.cpus)
+                state = DEEP if asleep else AWAKE
+            else:
+                stretches[cpu] = [Stretch(0, length, state)]
+            times = {AWAKE: "active_ns", 0: "idle0_ns", DEEP: "idle1_ns", LEAVING: "exit_ns"}
+            row = dict.fromkeys(times.values(), 0) | {times[state]: length}
+            own = {"cluster": cluster.index, "cpu": cpu, "t0_ns": 0, "t1_ns": length}
+            rows.append(own | {"khz": khz[cluster.name]} | row)
+    return pl.DataFrame(rows), stretches
+
+
+def milliwatt(
+    platform: Platform, khz: dict[str, int], states: dict[int, int], name: str = "wattson"
+) -> dict[str, float]:
+    """Power of each CPU and shared part that draws something."""
+    rows, stretches = machine(platform, khz, states)
+    model = CurvePower(platform, name)
+    rows, keys = cut(rows, stretches, platform, model)
+    spent = energy(rows, platform, model, None, keys)
+    by_part = spent.group_by("cluster_name", "cpu").agg(pl.col("energy_fj").sum())
+    return {
+        (str(cpu) if cpu >= 0 else cluster): fj / 1e6
+        for cluster, cpu, fj in by_part.iter_rows()
+        if fj
+    }
+
+
+CLOCKS = {"little": 930_000, "mid": 1_328_000, "big": 500_000}
+
+
+@pytest.mark.parametrize(
+    ("clocks", "states", "powers"),
+    [
+        (
+            CLOCKS,
+            {0: AWAKE, 1: 0, 4: AWAKE, 5: 0},
+            {"0": 101.57, "1": 1.97, "4": 146.82, "5": 9.6, "little": 18.88},
+        ),
+        (  # a mid in WFI does not decide
+            CLOCKS,
+            {0: AWAKE, 1: 0, 4: 0, 5: 0},
+            {"0": 81.16, "1": 1.27, "4": 9.6, "5": 9.6, "little": 9.64},
+        ),
+        (  # the CPU of more power decides, although its supply is lower
+            CLOCKS | {"big": 851_000},
+            {0: AWAKE, 1: 0, 4: AWAKE, 5: 0, 6: AWAKE},
+            {"0": 73.08, "1": 1.24, "4": 146.82, "5": 9.6, "6": 170.29, "little": 9.8},
+        ),
+        (CLOCKS, {4: AWAKE, 5: 0}, {"4": 146.82, "5": 9.6}),  # no little is awake
+        (  # Perfetto's own test of these curves: 408.573903 mW of the shared part hold the L3's
+            {"little": 1_401_000, "mid": 2_253_000, "big": 2_802_000},
+            {0: 0, 1: 0, 2: 0, 3: 0, 4: AWAKE, 5: 0, 6: AWAKE, 7: 0},
+            {
+                **{str(cpu): 3.45 for cpu in range(4)},
+                **{"4": 527.05, "5": 23.5, "6": 1942.89, "7": 121.43, "little": 35.64},
+            },
+        ),
+    ],
+)
+def test_an_instant_of_pixel6(
+    pixel6: Platform, clocks: dict[str, int], states: dict[int, int], powers: dict[str, float]
+) -> None:
+    assert milliwatt(pixel6, clocks, states) == pytest.approx(powers)
+
+
+def test_a_pair_without_a_row_is_billed_by_the_next_higher_clock(pixel6: Platform) -> None:
+    low = milliwatt(pixel6, CLOCKS | {"little": 574_000}, {0: AWAKE, 4: AWAKE})
+    higher = milliwatt(pixel6, CLOCKS | {"little": 738_000}, {0: AWAKE, 4: AWAKE})
+    assert low == higher
+    assert any(
+        "pairs of clocks have no row" in note for note in CurvePower(pixel6, "wattson").notes
+    )
+
+
+def test_by_the_rail_the_higher_supply_decides(pixel6: Platform) -> None:
+    """Little's own supply is 0.66875 V, the mid's floor 0.78125, the big's at 851 MHz none."""
+    alone = milliwatt(pixel6, CLOCKS, {0: AWAKE}, "wattson-smooth")
+    assert alone == pytest.approx({"0": 183 * 930 * 0.66875**2 / 1e3, "little": 9.75}, rel=1e-4)
+    clocks = CLOCKS | {"big": 851_000}
+    both = milliwatt(pixel6, clocks, {0: AWAKE, 4: AWAKE, 6: AWAKE}, "wattson-smooth")
+    assert both["0"] == pytest.approx(183 * 930 * 0.78125**2 / 1e3, rel=1e-4)
+    assert both["little"] == 19.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ["wattson", "wattson-smooth"])
+def test_energies_are_those_of_instant_by_instant(pixel6: Platform, name: str, seed: int) -> None:
+    """Random states and clocks: `cut` and `energy` against sums over every instant."""
+    draw, length, model = random.Random(seed), 1500, CurvePower(pixel6, name)
+    states = {cpu: [draw.choice((AWAKE, 0, DEEP))] for cpu in pixel6.cpus}
+    clocks = {cluster.index: [draw.choice(cluster.opps).khz] for cluster in pixel6.clusters}
+    for _ in range(length - 1):
+        for had in states.values():
+            had.append(draw.choice((AWAKE, 0, DEEP)) if draw.random() < 0.02 else had[-1])
+        for cluster in pixel6.clusters:
+            ran = clocks[cluster.index]
+            ran.append(draw.choice(cluster.opps).khz if draw.random() < 0.004 else ran[-1])
+    stretches = {cpu: [Stretch(*each) for each in runs(had)] for cpu, had in states.items()}
+    rows, total = [], 0
+    for cluster in pixel6.clusters:
+        asleep = [all(states[cpu][now] == DEEP for cpu in cluster.cpus) for now in range(length)]
+        part = [DEEP if off else AWAKE for off in asleep]
+        for begin, end, khz in runs(clocks[cluster.index]):
+            for cpu in (*cluster.cpus, SHARED_PART):
+                seen = (part if cpu == SHARED_PART else states[cpu])[begin:end]
+                own = {"cluster": cluster.index, "cpu": cpu, "t0_ns": begin, "t1_ns": end}
+                idle = {f"idle{state}_ns": seen.count(state) for state in (0, DEEP)}
+                rows.append(own | {"khz": khz, "active_ns": seen.count(AWAKE), "exit_ns": 0} | idle)
+    for now in range(length):
+        votes = [
+            vote
+            for cluster in pixel6.clusters
+            if any(states[cpu][now] == AWAKE for cpu in cluster.cpus)
+            and (vote := model.vote(cluster, clocks[cluster.index][now])) is not None
+        ]
+        beside = max(votes, key=lambda vote: vote[0])[1] if votes else None
+        for cluster in pixel6.clusters:
+            row = model._row(cluster, clocks[cluster.index][now], beside)
+            here = [states[cpu][now] for cpu in cluster.cpus]
+            total += sum(row.active if state == AWAKE else row.idle[state] for state in here)
+            total += row.static if any(state != DEEP for state in here) else 0
+    table, keys = cut(pl.DataFrame(rows), stretches, pixel6, model)
+    assert energy(table, pixel6, model, None, keys)["energy_fj"].sum() == total
+
+
+def runs(values: list[int]) -> list[tuple[int, int, int]]:
+    """Begin, end and value of each stretch of equal values."""
+    edges = [0, *(at for at in range(1, len(values)) if values[at] != values[at - 1]), len(values)]
+    return [(begin, end, values[begin]) for begin, end in pairwise(edges)]
+
+
+def test_the_engines_times_are_kept_where_the_trace_has_others(pixel6: Platform) -> None:
+    """The engine's WFI begins after the event: its sums are billed, shared as the trace says."""
+    rows, stretches = machine(pixel6, CLOCKS, {0: AWAKE, 4: AWAKE})
+    stretches[4] = [Stretch(0, 500, AWAKE), Stretch(500, 1000, 0)]
+    stretches[0] = [Stretch(0, 900, AWAKE), Stretch(900, 1000, 0)]
+    table, keys = cut(rows, stretches, pixel6, CurvePower(pixel6, "wattson"))
+    own = table.filter(pl.col("cpu") == 0).sort("active_ns")
+    assert [keys[number] for number in own["beside"]] == [None, ("mid", 1_328_000)]
+    assert own["active_ns"].to_list() == [445, 555]  # 4/9 and 5/9 of 1000
+    assert own["idle0_ns"].sum() == 0
+
+
+def test_a_big_counts_as_busy_before_it_leaves_its_deepest_state(pixel6: Platform) -> None:
+    """200 of its 220 us: at its busy power, and the littles see it."""
+    big, length = pixel6.cluster("big"), 220_000
+    clocks = CLOCKS | {"big": 2_802_000}
+    rows, stretches = machine(pixel6, clocks, {0: AWAKE, 6: LEAVING}, length)
+    model = CurvePower(pixel6, "wattson")
+    table, keys = cut(rows, stretches, pixel6, model)
+    spent = energy(table, pixel6, model, None, keys)
+    exits = spent.filter((pl.col("cpu") == 6) & (pl.col("component") == "idle_exit"))
+    assert exits["energy_fj"].sum() == 200_000 * 1_942_890 == 388_578_000_000
+    own = table.filter(pl.col("cpu") == 0).sort("active_ns")
+    assert own["active_ns"].to_list() == [20_000, 200_000]
+    assert keys[own["beside"][1]] == ("big", 2_802_000)
+    assert big.idle_states[-1].exit_us == 220
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('name = "tensor"', 'name = "tensr"', "curves.name = 'tensr'"),
+        ("mid = 4, big = 6 }", "mid = 4, large = 6 }", "curves.policies.large = 6: no such key"),
+        ("mid = 4, big = 6 }", "mid = 4, big = 4 }", "another number for each cluster"),
+        ("big = 200 }", "big = 500 }", r"early_us.big = 500: allowed: an integer in 0..220"),
+        ("[curves]", "[unknown]", "offers = .*: allowed: wattson .* with .curves. alone"),
+    ],
+)
+def test_wrong_curves_are_one_line(tmp_path: Path, old: str, new: str, line: str) -> None:
+    path = tmp_path / "pixel6.toml"
+    text = load_platform("pixel6").path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(RequestError, match=line):
+        read_platform(path)
+
+
+def test_an_opp_without_a_row_is_refused_before_a_run(pixel6: Platform) -> None:
+    mid = pixel6.cluster("mid")
+    opps = (*mid.opps[:-1], replace(mid.opps[-1], khz=2_250_000))
+    other = replace(
+        pixel6, clusters=(pixel6.clusters[0], replace(mid, opps=opps), pixel6.clusters[2])
+    )
+    with pytest.raises(
+        RequestError, match=r"tensor-2d.csv has no row for mid 2250000 kHz: allowed: "
+    ):
+        power_model(None, other, load_activity(pixel6))
