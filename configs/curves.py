@@ -23,8 +23,15 @@ CURVES = Path(__file__).resolve().parent / "curves"
 
 @dataclass(frozen=True)
 class CurveRow:
-    """Powers in uW at one clock: of the shared part, a busy CPU, and one in WFI or power gated."""
+    """Powers in uW at one clock: of the shared part, a busy CPU, and one in WFI or power gated.
 
+    :param other: the cluster whose running CPU decides, with its kHz; empty where none does.
+    """
+
+    cluster: str
+    khz: int
+    other: str
+    other_khz: int
     static: int
     active: int
     idle: tuple[int, int]
@@ -34,8 +41,8 @@ class CurveRow:
 class Curves:
     """Curves of a chip. Clusters are named as the platform names them, clocks are in kHz.
 
-    :param alone: by (cluster, kHz).
-    :param beside: by (cluster, kHz) and by (other cluster, its kHz), the other one that decides.
+    :param alone: of clusters whose power depends on their own clock alone.
+    :param beside: of the others.
     :param early_us: how long before its wake-up from the deepest state a CPU counts as busy.
     :param rail: (uV, static, WFI) in uW of the clusters of ``beside``, ascending.
     :param floors: the least supply that a running CPU of another cluster asks for: (cluster, kHz
@@ -44,8 +51,8 @@ class Curves:
     """
 
     name: str
-    alone: Mapping[tuple[str, int], CurveRow]
-    beside: Mapping[tuple[str, int], Mapping[tuple[str, int], CurveRow]]
+    alone: tuple[CurveRow, ...]
+    beside: tuple[CurveRow, ...]
     early_us: Mapping[str, int]
     rail: tuple[tuple[int, int, int], ...]
     floors: tuple[tuple[str, int, int], ...]
@@ -55,7 +62,7 @@ class Curves:
     @property
     def dependents(self) -> tuple[str, ...]:
         """Clusters whose power depends on another one."""
-        return tuple(dict.fromkeys(cluster for cluster, _ in self.beside))
+        return tuple(dict.fromkeys(row.cluster for row in self.beside))
 
 
 def curves_digest(name: str) -> str:
@@ -94,14 +101,10 @@ def read_curves(
     active = table.integer("rail_uw_per_mhz_v2", 0, 100_000, "uW per MHz and V^2 of a busy CPU")
     source = sources.of(table, "source")
     table.finish()
-    alone = {key[0]: row for key, row in _rows(name, "1d", policies)}
-    beside: dict[tuple[str, int], dict[tuple[str, int], CurveRow]] = {}
-    for (own, other), row in _rows(name, "2d", policies):
-        beside.setdefault(own, {})[other] = row
     return Curves(
         name=name,
-        alone=alone,
-        beside=beside,
+        alone=tuple(_rows(name, "1d", policies)),
+        beside=tuple(_rows(name, "2d", policies)),
         early_us=early_us,
         rail=tuple(
             (row["uv"], row["static"], row["idle0"])
@@ -121,19 +124,20 @@ def read_curves(
 _MILLIWATT = ("static", "active", "idle0", "idle1")
 
 
-def _rows(
-    name: str, kind: str, policies: Mapping[int, str]
-) -> Iterator[tuple[tuple[tuple[str, int], tuple[str, int]], CurveRow]]:
-    """The rows of a file: own (cluster, kHz), the other one's or ("", 0), powers."""
-    path = CURVES / f"{name}-{kind}.csv"
-    for row in _numbers(path):
-        other = ("", 0)
-        if "dep_policy" in row:
-            other = (policies.get(row["dep_policy"], ""), row["dep_freq"])
-        if row["policy"] in policies:
-            own = (policies[row["policy"]], row["freq_khz"])
-            idle = (row["idle0"], row["idle1"])
-            yield (own, other), CurveRow(row["static"], row["active"], idle)
+def _rows(name: str, kind: str, policies: Mapping[int, str]) -> Iterator[CurveRow]:
+    """The rows of a file that are of clusters of the platform."""
+    for row in _numbers(CURVES / f"{name}-{kind}.csv"):
+        other = policies.get(row["dep_policy"]) if "dep_policy" in row else ""
+        if row["policy"] in policies and other is not None:
+            yield CurveRow(
+                cluster=policies[row["policy"]],
+                khz=row["freq_khz"],
+                other=other,
+                other_khz=row.get("dep_freq", 0),
+                static=row["static"],
+                active=row["active"],
+                idle=(row["idle0"], row["idle1"]),
+            )
 
 
 def _numbers(path: Path) -> Iterator[dict[str, int]]:

@@ -10,9 +10,8 @@ single rows of the table are off by up to 44 %, the supply's formula is not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TypeVar
 
 from eascope.configs.billing import SMOOTH, WATTSON
 from eascope.configs.curves import CurveRow
@@ -34,8 +33,6 @@ SUMMARIES = {
     SMOOTH: "the chip maker's measured curves, littles by the supply of their rail, which has "
     "floors that running CPUs of other clusters set",
 }
-#: Of a file of curves.
-Row = TypeVar("Row")
 NOTES = (
     "accesses to the L3 are not counted, so nothing is billed for them",
     "an idle CPU draws nothing on its way into a state; it counts as busy for a stated time before "
@@ -57,10 +54,10 @@ class CurvePower:
         for cluster in platform.clusters:
             for khz in (opp.khz for opp in cluster.opps):
                 if cluster.name not in curves.dependents:
-                    row = _row(curves.alone, (cluster.name, khz), f"{curves.name}-1d.csv")
+                    row = _row(curves.alone, cluster.name, khz, f"{curves.name}-1d.csv")
                     self._rows[cluster.name, khz, None] = row
                 else:
-                    _row(curves.beside, (cluster.name, khz), f"{curves.name}-2d.csv")
+                    _row(curves.beside, cluster.name, khz, f"{curves.name}-2d.csv")
             if cluster.name in curves.dependents:
                 filled += self._fill(cluster, platform) if name == WATTSON else 0
                 if name == SMOOTH:
@@ -135,29 +132,27 @@ class CurvePower:
 
         Without a running CPU elsewhere, a row's other clock is the lowest that there is.
         """
-        known = self._curves.beside
-        own = sorted(khz for name, khz in known if name == cluster.name)
+        known = {
+            (row.khz, (row.other, row.other_khz)): row
+            for row in self._curves.beside
+            if row.cluster == cluster.name
+        }
+        own = sorted({khz for khz, _ in known})
         others = [
             (other.name, opp.khz)
             for other in platform.clusters
             if other.name not in self._curves.dependents
             for opp in other.opps
         ]
-        lowest = min(
-            (other for khz in own for other in known[cluster.name, khz]),
-            key=lambda other: other[1],
-        )
+        lowest = min((other for _, other in known), key=lambda other: other[1])
         missing = 0
         for khz in (opp.khz for opp in cluster.opps):
             for key, other in ((None, lowest), *((other, other) for other in others)):
-                rows = {at: known[cluster.name, at].get(other) for at in own}
-                found = [at for at, row in rows.items() if row is not None]
+                found = [at for at in own if (at, other) in known]
                 if not found:
                     raise _no_row(f"{self._curves.name}-2d.csv", f"{other[0]} {other[1]} kHz")
                 at = next((at for at in found if at >= khz), found[-1])
-                row = rows[at]
-                assert row is not None
-                self._rows[cluster.name, khz, key] = row
+                self._rows[cluster.name, khz, key] = known[at, other]
                 missing += at != khz
         return missing
 
@@ -170,14 +165,17 @@ class CurvePower:
                     (row for row in self._curves.rail if row[0] >= volts), self._curves.rail[-1]
                 )
                 active = round(self._curves.rail_active * opp.khz / 1e3 * (volts / 1e6) ** 2)
-                self._rows[cluster.name, opp.khz, floor] = CurveRow(static, active, (idle0, 0))
+                self._rows[cluster.name, opp.khz, floor] = CurveRow(
+                    cluster.name, opp.khz, "", 0, static, active, (idle0, 0)
+                )
 
 
-def _row(rows: Mapping[tuple[str, int], Row], key: tuple[str, int], file: str) -> Row:
-    try:
-        return rows[key]
-    except KeyError:
-        raise _no_row(file, f"{key[0]} at {key[1]} kHz") from None
+def _row(rows: Sequence[CurveRow], cluster: str, khz: int, file: str) -> CurveRow:
+    """The first row of ``cluster`` at ``khz``."""
+    found = next((row for row in rows if (row.cluster, row.khz) == (cluster, khz)), None)
+    if found is None:
+        raise _no_row(file, f"{cluster} at {khz} kHz")
+    return found
 
 
 def _no_row(file: str, what: str) -> RequestError:
