@@ -163,11 +163,22 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
             _remove(top, data, dotted)
     data["name"] = path.stem
     _merge(top, data, changes, "")
+    _bill_no_other_opps(data)
     own = f"own-{path.stem}"
     if _give_sources(data, changes, own):
         text = f"assumed: {path.name} has another figure than {base['name']}"
         data["sources"].setdefault(own, text)
     return data
+
+
+def _bill_no_other_opps(data: Data) -> None:
+    """Powers of busy CPUs at the base's OPPs that the platform does not have go with them."""
+    for cluster in data["cluster"] if isinstance(data["cluster"], list) else ():
+        opps = cluster.get("opps")
+        known = [row.get("khz") for row in opps] if isinstance(opps, list) else []
+        for table in cluster.get("busy", {}).values():
+            rows = [row for row in table["opps"] if row.get("khz") in known]
+            table["opps"] = rows or table["opps"]
 
 
 def _below_new_clusters(changes: Data, base: Mapping[str, Any]) -> tuple[str, ...]:

@@ -23,10 +23,10 @@ from tests.support.synthetic import MS, Burst, Schedule
 
 UW_S = 10**9  # fJ of 1 uW for 1 s
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
-#: What a CPU in WFI leaks at the lowest OPP (0.82 V, 57 C) by the derived model, in uW.
-LITTLE, BIG = 3_137, 8_772
+#: A CPU in WFI, in uW.
+LITTLE, BIG = 5_900, 20_600
 #: All six CPUs in WFI and both clusters on for 1 s.
-IDLE_S = {"wfi": (4 * LITTLE + 2 * BIG) * UW_S, "shared": (26_000 + 29_400) * UW_S}
+IDLE_S = {"wfi": (4 * LITTLE + 2 * BIG) * UW_S, "shared": (30_500 + 36_000) * UW_S}
 
 Make = Callable[[Schedule], Derived]
 
@@ -41,8 +41,8 @@ def fj(run: Derived, component: str, cpu: int | None = None) -> int:
 
 def test_one_busy_cpu_at_a_fixed_opp(derived: Make) -> None:
     run = derived(Schedule(1_000 * MS, [Burst("a", 0, 0, 400 * MS, latency_ns=0)], LOW))
-    # 0.4 s at 42.4 mW on CPU 0, which otherwise waits in WFI.
-    assert fj(run, "active") == fj(run, "active", 0) == 42_400 * UW_S * 4 // 10
+    # 0.4 s at 34.7 mW on CPU 0, which otherwise waits in WFI.
+    assert fj(run, "active") == fj(run, "active", 0) == 34_700 * UW_S * 4 // 10
     assert fj(run, "idle_wfi") == IDLE_S["wfi"] - LITTLE * UW_S * 4 // 10
     assert fj(run, "shared") == IDLE_S["shared"]
     assert fj(run, "idle_exit") == 0
@@ -51,10 +51,10 @@ def test_one_busy_cpu_at_a_fixed_opp(derived: Make) -> None:
 def test_an_opp_change_in_the_middle(derived: Make) -> None:
     steps = {0: [(0, 450_000)], 1: [(0, 600_000), (250 * MS, 1_200_000)]}
     run = derived(Schedule(1_000 * MS, [Burst("a", 0, 4, 500 * MS, latency_ns=0)], steps))
-    # 0.25 s at 181.5 mW, 0.25 s at 540 mW; the shared part 29.4 then 70.2 mW.
-    assert fj(run, "active", 4) == (181_500 + 540_000) * UW_S // 4
+    # 0.25 s at 186.9 mW, 0.25 s at 560 mW; the shared part 36 then 77.6 mW.
+    assert fj(run, "active", 4) == (186_900 + 560_000) * UW_S // 4
     big = run.table("energy").filter((pl.col("component") == "shared") & (pl.col("cluster") == 1))
-    assert big["energy_fj"].sum() == 29_400 * UW_S // 4 + 70_200 * UW_S * 3 // 4
+    assert big["energy_fj"].sum() == 36_000 * UW_S // 4 + 77_600 * UW_S * 3 // 4
     assert run.result.opp_transitions_per_s == {"little": 0.0, "big": 1.0}
     assert run.result.residency["big"] == {"600000": 0.25, "1000000": 0.0, "1200000": 0.75}
     assert run.result.mean_mhz["big"] == pytest.approx(1050)
@@ -73,7 +73,7 @@ def test_idle_exit_is_a_component_of_its_own(derived: Make) -> None:
     with_exit = derived(Schedule(1_000 * MS, bursts, LOW, exit_ns=MS))
     without = derived(Schedule(1_000 * MS, bursts, LOW))
     # Ten exits of 1 ms at half the power of the active CPU, taken out of its idle time.
-    assert fj(with_exit, "idle_exit", 1) == 42_400 * UW_S // 200
+    assert fj(with_exit, "idle_exit", 1) == 34_700 * UW_S // 200
     assert fj(with_exit, "idle_wfi") == fj(without, "idle_wfi") - LITTLE * UW_S // 100
     assert fj(with_exit, "active") == fj(without, "active")
     assert with_exit.result.cpu_busy[1] == pytest.approx(0.11)
@@ -83,7 +83,7 @@ def test_the_shared_part_follows_the_clusters_sleep(platform: Platform) -> None:
     model = StatedPower(platform)
     interval = Interval(cpu=SHARED_PART, t0_ns=0, t1_ns=1_000, khz=800_000, active_ns=300)
     energies = model.interval_fj(platform.clusters[0], interval)
-    assert energies == {("shared", "shared"): 300 * 44_000 + 700 * 17_000}
+    assert energies == {("shared", "shared"): 300 * 49_400 + 700 * 15_800}
 
 
 def test_power_in_an_interval_whose_frequency_is_no_opp(platform: Platform) -> None:
@@ -138,7 +138,7 @@ def test_energy_of_tasks_is_what_their_slices_cover(derived: Make) -> None:
     # b runs on CPU 4: from 2 345 689 to 60 000 013 at 600 MHz, then to 125 802 478 at 1 GHz.
     low_ns = 60_000_013 - 2_345_689
     high_ns = 2_345_689 + 123_456_789 - 60_000_013
-    assert spent["b"] == low_ns * 181_500 + high_ns * 364_500
+    assert spent["b"] == low_ns * 186_900 + high_ns * 371_900
     assert spent["(other)"] == 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.billing import ChipShared, Idle, interpolated
+from eascope.configs.billing import BILLED, ChipShared, Idle, interpolated
 from eascope.configs.delta import Data
 from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
@@ -46,13 +46,16 @@ def anchors() -> Data:
     return tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
 
 
-def test_pixel6_is_billed_by_its_profile_and_juno_by_what_is_published(pixel6: Platform) -> None:
-    assert pixel6.billing.default == "profile"
-    assert set(pixel6.billing.offers) == {"profile", "measured", "published", "derived"}
+def test_each_is_billed_by_what_a_meter_showed(pixel6: Platform) -> None:
+    assert pixel6.billing.default == "wattson"
+    assert set(pixel6.billing.offers) == set(BILLED)
     assert pixel6.billing.included == ("measured",)
     juno = load_platform("juno-r2")
-    assert juno.billing.words == "published (default), derived"
-    assert all(not cluster.busy for cluster in juno.clusters)
+    assert juno.billing.words == "measured (default), published, derived"
+    assert [busy.power_uw for cluster in juno.clusters for busy in cluster.busy] == [
+        (34_700, 71_800, 106_000),
+        (186_900, 371_900, 560_000),
+    ]
 
 
 @pytest.mark.parametrize("name", CORE_MA)
@@ -130,12 +133,12 @@ PIXEL6_BAD = {
     "an offer that there is not": (
         ('"measured", "published", "derived"]', '"mesured", "published", "derived"]'),
         "pixel6.toml: billing.offers = ",
-        "one of: published, profile, measured, derived; each at most once",
+        "one of: published, profile, measured, wattson, wattson-smooth, derived; each at most once",
     ),
     "a default that is not offered": (
-        ('offers = ["profile", ', "offers = ["),
-        "pixel6.toml: billing.default = 'profile'",
-        "one of derived, measured, published",
+        ('offers = ["wattson", ', "offers = ["),
+        "pixel6.toml: billing.default = 'wattson'",
+        "one of derived, measured, profile, published, wattson-smooth",
     ),
     "a clock that is no OPP": (
         ("{ khz = 300_000, power_uw = 7_277 }", "{ khz = 301_000, power_uw = 7_277 }"),

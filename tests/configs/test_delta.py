@@ -80,7 +80,7 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
             core = "cortex-a55"
             capacity_dmips_mhz = 500
             opps.950_000 = { power_uw = 150_000 }
-            opps.1_100_000 = { uv = 1_050_000, power_uw = 200_000, shared_uw = 70_000 }
+            opps.1_100_000 = { uv = 1_050_000, power_uw = 200_000, shared_uw = 80_000 }
             idle_states.wfi.power_uw = 5_000
             idle_states.cpu-sleep-0.exit_us = 900
             l2.size_kib = 512
@@ -103,6 +103,9 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
     assert [state.power_uw for state in little.idle_states] == [5_000, 0, 0]
     assert [state.exit_us for state in little.idle_states] == [1, 900, 1200]
     assert little.cluster_sleep is None
+    (measured,) = little.busy  # 1100 MHz as 950, by f V^2
+    assert measured.power_uw == (71_800, 106_000, 135_317)
+    assert measured.interpolated == (1_100_000,)
     assert (little.l2.size_kib, little.l2.ways) == (512, 16)
     assert platform.cluster("big") == juno.cluster("big")
 
@@ -154,7 +157,9 @@ def test_clusters_come_and_go(delta: Write, juno: Platform) -> None:
 
 def test_a_list_replaces_the_whole(delta: Write) -> None:
     row = "{ khz = 700_000, uv = 900_000, power_uw = 80_000, shared_uw = 40_000 }"
-    little = load_platform(delta(f"cluster.little.opps = [{row}]")).cluster("little")
+    busy = "busy.measured.opps = [{ khz = 700_000, power_uw = 60_000 }]"
+    lines = f"cluster.little.opps = [{row}]\ncluster.little.{busy}"
+    little = load_platform(delta(lines)).cluster("little")
     assert [opp.khz for opp in little.opps] == [700_000]
     assert little.opps[0].source == "assumed: mine.toml has another figure than juno-r2"
 

@@ -232,7 +232,7 @@ def test_what_is_wrong(tmp_path: Path, settings: dict[str, Any], message: str) -
 
 
 def test_a_core_needs_the_powers_that_the_platform_is_billed_by(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"a core whose platform states the measured, profile"):
+    with pytest.raises(RequestError, match=r"a core whose platform states the profile power"):
         made(tmp_path, "pixel6", {"big.core": "cortex-a72"})
 
 

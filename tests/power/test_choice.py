@@ -21,16 +21,19 @@ def pixel6() -> Platform:
 
 
 def test_nobody_asks_the_platform_says(pixel6: Platform) -> None:
-    assert power_of(pixel6) == "profile"
-    assert power_of(load_platform("juno-r2")) == "published"
-    assert power_model(None, pixel6, load_activity(pixel6)).name == "profile"
+    assert power_of(pixel6) == "wattson"
+    assert power_of(load_platform("juno-r2")) == "measured"
+    assert power_model(None, pixel6, load_activity(pixel6)).name == "wattson"
 
 
 def test_what_a_platform_does_not_offer_is_refused_with_what_it_does() -> None:
-    for name in ("profile", "measured"):
+    for name in ("profile", "wattson"):
         with pytest.raises(RequestError) as caught:
             power_of(load_platform("juno-r2"), name)
-        assert str(caught.value) == f"--power {name}: juno-r2 offers published (default), derived"
+        assert (
+            str(caught.value)
+            == f"--power {name}: juno-r2 offers measured (default), published, derived"
+        )
 
 
 def test_every_offer_is_a_model_of_that_name_and_key(pixel6: Platform) -> None:

@@ -25,8 +25,8 @@ BUSY = Interval(0, 0, 10 * MS, 450_000, 4 * MS, idle_ns=(6 * MS, 0, 0))
 def test_published_energies(juno: Platform, juno_activity: Activity) -> None:
     little, model = juno.clusters[0], power_model("published", juno, juno_activity)
     shared = whole_component("shared")
-    assert model.interval_fj(little, PART) == {shared: 3 * MS * 26_000 + 7 * MS * 17_000}
-    assert with_shared(model, "off").interval_fj(little, PART) == {shared: 3 * MS * 26_000}
+    assert model.interval_fj(little, PART) == {shared: 3 * MS * 30_500 + 7 * MS * 15_800}
+    assert with_shared(model, "off").interval_fj(little, PART) == {shared: 3 * MS * 30_500}
     assert with_shared(model, "zero").interval_fj(little, PART) == {shared: 0}
 
 
