@@ -49,7 +49,7 @@ def cases(axes: Sequence[str] = tuple(AXES), *, named: bool = False, **changes: 
 def test_every_axis_is_varied_one_at_a_time() -> None:
     made = cases()
     assert [(case.axis, case.value.name) for case in made.cases] == [
-        ("power", "derived"),
+        *(("power", "measured"), ("power", "derived")),
         *(("shared_power", "off"), ("shared_power", "zero")),
         *(("transition_power", "0%"), ("transition_power", "100%")),
         ("idle_exit", "25%"),
@@ -77,7 +77,7 @@ def test_what_was_asked_for_is_no_alternative() -> None:
     assert case.names[1].request.controls == Controls(speeds="board", idle_exit_percent=25)
     derived = cases_of(asked(), BilledBy("derived", "zero"), ("power", "shared_power"), named=True)
     assert [case.billing for case in derived.cases] == [
-        BilledBy("published", "zero"),
+        *(BilledBy("published", "zero"), BilledBy("measured", "zero")),
         *(BilledBy("derived", "stated"), BilledBy("derived", "off")),
     ]
 
@@ -137,7 +137,7 @@ def test_the_platforms_own_values_replace_the_common_ones(tmp_path: Path) -> Non
         *(("idle_exit", "none"), ("dvfs", "board")),
     ]
     board = made.cases[1].names[0].platform
-    assert (board.transition_latency_us, board.rate_limit_us) == (1450, 4000)
+    assert (board.transition_latency_us, board.rate_limit_us) == (2920, 4000)
     assert [s.exit_us for s in made.cases[0].names[0].platform.clusters[0].idle_states] == [1, 0, 0]
 
 
@@ -227,13 +227,13 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(robust, "derived_for", derived)
     varied = robust.prepared(cases(("power", "shared_power")), 1)
-    assert len(varied) == 3
+    assert len(varied) == 4
     for calls in (1, 1):
         made = robust.run_with(cells, cells, varied, BilledBy("published"))
         assert [each.names.engine.calls for each in cells] == [calls, calls]  # type: ignore[attr-defined]
         wanted = {BilledBy("published"), *(each.case.billing for each in varied)}
         assert [set(made[each.asked]) for each in cells] == [wanted, wanted]
-    assert len(billed) == 2 * 2 * 4
+    assert len(billed) == 2 * 2 * 5
 
 
 def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +286,7 @@ def test_the_command_from_end_to_end(
         ("shared_power", "zero", 0),
         ("delayed_dequeue", "off", 20),
     ]
-    assert values[1]["power_model"] == "published, shared part zero"
+    assert values[1]["power_model"] == "measured, shared part zero"
     assert values[2]["set_otherwise"] == ["no-delay-dequeue"]
     shown = {each["value"]: each["differences"][0]["difference"] for each in values}
     assert (

@@ -37,7 +37,7 @@ BILLED_BY = ("published", "derived")
     ("power", "message"),
     [
         ("bad", "unknown power model 'bad': allowed: "),
-        ("profile", "--power profile: juno-r2 offers published"),
+        ("profile", "--power profile: juno-r2 offers measured"),
     ],
 )
 def test_a_power_that_a_platform_does_not_offer(
