@@ -61,8 +61,20 @@ def system_packages() -> list[str]:
     return [line for line in lines if line]
 
 
+#: What a package of the list is known by on other distributions, if not by a command of its name.
+_COMMANDS = {
+    "device-tree-compiler": "dtc",
+    "gcc-aarch64-linux-gnu": "aarch64-linux-gnu-gcc",
+    "xz-utils": "xz",
+    **dict.fromkeys(("ca-certificates", "libc6-dev", "libc6-dev-arm64-cross", "python3-venv")),
+}
+
+
 def _packages() -> Iterator[Check]:
     wanted = system_packages()
+    if not all(map(shutil.which, ("apt-get", "dpkg-query", "dpkg-deb"))):
+        yield _no_debian(wanted)
+        return
     listing = run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n"]).decode()
     there = {line.split()[0] for line in listing.splitlines() if line.rstrip().endswith("ii")}
     missing = [name for name in wanted if name not in there]
@@ -73,6 +85,18 @@ def _packages() -> Iterator[Check]:
         + (f", missing: {' '.join(missing)}" if missing else ""),
         f"apt-get install --no-install-recommends {' '.join(missing)} (or make setup)",
     )
+
+
+def _no_debian(wanted: Iterable[str]) -> Check:
+    """QEMU, the kernels' sources and the guest's programs are Debian's, fetched by its apt."""
+    try:
+        system = host.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        system = "this system"
+    commands = ["apt-get", "dpkg-deb", *(_COMMANDS.get(name, name) for name in wanted)]
+    missing = [name for name in commands if name and shutil.which(name) is None]
+    detail = f"{system} is not Debian; missing commands: {' '.join(missing)}"
+    return Check("system packages", False, detail, "podman build -t eascope . (see Containerfile)")
 
 
 def _python() -> Iterator[Check]:

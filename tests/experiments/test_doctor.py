@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope doctor`` on a system without Debian's tools."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from eascope.experiments.cli.main import main
+
+
+def test_a_host_that_is_not_debian_is_told_what_it_lacks_and_of_the_container(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = {"apt-get", "dpkg-query", "dpkg-deb", "bison", "aarch64-linux-gnu-gcc"}
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name in lacking else which(name))
+    assert main(["doctor", "--json"]) == 1
+    checks = {each["check"]: each for each in json.loads(capsys.readouterr().out)}
+    found = checks["system packages"]
+    assert not found["ok"]
+    missing = found["detail"].partition("missing commands: ")[2].split()
+    assert missing == ["apt-get", "dpkg-deb", "bison", "aarch64-linux-gnu-gcc"]
+    assert "podman build" in found["remedy"]
