@@ -96,16 +96,30 @@ def test_nothing_but_the_series_lies_in_a_queue() -> None:
             assert sorted(of_release) == sorted(own.iterdir())
 
 
+#: The author of patches that are no backports.
+OURS = "eascope developers <eascope@localhost>"
+
+
 def test_every_patch_says_who_and_why() -> None:
     for queue in queues():
         for patch in sorted(queue.rglob("*.patch")):
             head, _, body = patch.read_text().partition("\n\n")
-            assert re.search(r"^From: .+ <.+@.+>$", head, re.MULTILINE), patch.name
-            assert re.search(r"^Subject: \[PATCH\] [a-zA-Z/-]+: [A-Z]", head, re.MULTILINE)
+            author = re.search(r"^From: (.+ <.+@.+>)$", head, re.MULTILINE)
+            assert author, patch.name
+            assert re.search(r"^Subject: \[PATCH\] [\w/-]+: (EM: )?[A-Z]", head, re.MULTILINE)
             message = body.partition("\n---\n")[0]
-            assert re.search(r"^Signed-off-by: .+ <.+@.+>$", message, re.MULTILINE), patch.name
-            words = message.rpartition("Signed-off-by:")[0].split()
-            assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
+            words = message.partition("Signed-off-by:")[0].split()
+            if author[1] != OURS:
+                assert re.match(r"commit [0-9a-f]{40} upstream\.\n", message), patch.name
+                assert f"\nSigned-off-by: {author[1]}\n" in message, patch.name
+            else:
+                assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
+
+
+@pytest.mark.parametrize("queue", ["base", "feec", "push"])
+def test_nobody_signs_who_is_no_person(queue: str) -> None:
+    for patch in sorted((SERIES / queue).rglob("*.patch")):
+        assert f"Signed-off-by: {OURS}" not in patch.read_text(), patch.name
 
 
 def test_a_release_repeats_no_patch_that_the_default_has() -> None:
@@ -122,13 +136,16 @@ def without_places(patch: Path) -> str:
 
 
 def checkpatch(source: Source, path: Path) -> str:
-    """What the source's own checkpatch says about a patch or file, but for long lines."""
+    """What the source's own checkpatch says about ``path``, but for long lines and sign-offs."""
     tool = source_files(source) / "scripts/checkpatch.pl"
     command = [need("perl", "perl"), str(tool), "--no-tree", "--terse", "--no-summary"]
-    ignored = "LONG_LINE,LONG_LINE_COMMENT,LONG_LINE_STRING"
+    ignored = "LONG_LINE,LONG_LINE_COMMENT,LONG_LINE_STRING,MISSING_SIGN_OFF"
+    ignored += ",UNKNOWN_COMMIT_ID"  # there is no repository of Linux to look it up in
     if path.suffix != ".patch":  # a file is for all releases, and 6.12 has no kzalloc_obj()
         ignored += ",ALLOC_WITH_SIZEOF"
         command.append("--file")
+    elif " upstream.\n" in path.read_text():  # others have written the message of a backport
+        ignored += ",GIT_COMMIT_ID,COMMIT_LOG_LONG_LINE"
     command += ["--ignore", ignored, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr

@@ -59,7 +59,7 @@ MUTANTS = [
         "sleepers-are-refused",
         Edit(
             FAIR,
-            "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
+            "\tif ((p->se.sched_delayed) && (env->migration_type != migrate_load)) {\n",
             "\tif (p->se.sched_delayed && env->migration_type > migrate_misfit) {\n",
         ),
         GuestCheck(base.check_sleepers, _balance),
@@ -69,7 +69,7 @@ MUTANTS = [
         "sleepers-are-pulled-for-their-load",
         Edit(
             FAIR,
-            "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
+            "\tif ((p->se.sched_delayed) && (env->migration_type != migrate_load)) {\n",
             "\tif (p->se.sched_delayed) {\n",
         ),
         GuestCheck(base.check_sleepers, _balance),
