@@ -76,6 +76,16 @@ MUTANTS = [
     ),
     GuestMutant(
         ("base",),
+        "who-is-pulled-awake-is-not-counted-as-asleep",
+        Edit(
+            FAIR,
+            "\tif (p->se.sched_delayed)\n\t\teascope_count(lb_pulled_asleep);\n",
+            "\teascope_count(lb_pulled_asleep);\n",
+        ),
+        GuestCheck(base.check_sleepers, _balance),
+    ),
+    GuestMutant(
+        ("base",),
         "clamps-may-count-first",
         Edit(CORE, "\tif (clamps_first)\n\t\tuclamp_rq_inc", "\tif (0)\n\t\tuclamp_rq_inc"),
         _order(first=True),
@@ -107,7 +117,7 @@ MUTANTS = [
     GuestMutant(
         ("base", "base@7.3"),
         "a-policy-follows-what-is-granted",
-        Edit(CPUFREQ, "\t\tWRITE_ONCE(policy->cur, khz);\n", "\t\t;\n"),
+        Edit(CPUFREQ, "\t\tcmpxchg(&policy->cur, cur, khz);\n", "\t\t;\n"),
         GuestCheck(base.check_grants, _grants),
     ),
     GuestMutant(

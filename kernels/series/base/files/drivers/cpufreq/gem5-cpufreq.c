@@ -202,16 +202,20 @@ static unsigned int gem5_cpufreq_limited_fast_switch(struct cpufreq_policy *poli
 static void gem5_scale_freq_tick(void)
 {
 	struct cpufreq_policy *policy = cpufreq_cpu_get_raw(smp_processor_id());
-	unsigned long khz;
+	unsigned int cur, khz;
 
 	if (!policy)
 		return;
 
+	cur = READ_ONCE(policy->cur);
 	khz = gem5_granted_khz(policy);
 	this_cpu_write(arch_freq_scale, gem5_freq_scale(policy, khz));
-	/* Other policies compare what they request with this. */
-	if (policy->fast_switch_enabled && READ_ONCE(policy->cur) != khz)
-		WRITE_ONCE(policy->cur, khz);
+	/*
+	 * Other policies compare what they request with this. A request, or the tick of
+	 * another CPU, may have written what was granted after that: theirs stays.
+	 */
+	if (policy->fast_switch_enabled && cur != khz)
+		cmpxchg(&policy->cur, cur, khz);
 }
 
 static struct scale_freq_data gem5_scale_freq = {
