@@ -413,7 +413,7 @@ MUTANTS = [
         _of(_placing("raises-alone", "raises-others"), feec.check_raise),
     ),
     GuestMutant(
-        ("feec",),  # on 7.3 a throttled task is dequeued
+        FEEC,
         "one-of-a-throttled-group-is-not-looked-at",
         Edit(
             FAIR, "\tif (throttled_hierarchy(cfs_rq_of(&p->se)))\n\t\treturn EAS_PUSH_NONE;\n", ""
