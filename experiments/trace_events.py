@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from analysis.energies import COMPUTE_EVENT
-from analysis.trace import DECISION_EVENT
-from configs.platform import Platform
-from experiments.scenario import Phase, Scenario, Task
-from host.errors import RequestError, nearest
-from kernels.events import added_by_all, built_events, qualified
-from kernels.queues import folders_of_queues, own_files
-from kernels.variants import SERIES, Kernel
+from eascope.analysis.energies import COMPUTE_EVENT
+from eascope.analysis.trace import DECISION_EVENT
+from eascope.configs.platform import Platform
+from eascope.experiments.scenario import Phase, Scenario, Task
+from eascope.host.errors import RequestError, nearest
+from eascope.kernels.events import added_by_all, built_events, qualified
+from eascope.kernels.queues import folders_of_queues, own_files
+from eascope.kernels.variants import SERIES, Kernel
 
 #: What every run records; compared variants record the same, so that tracing costs them the same.
 TRACE_EVENTS = (

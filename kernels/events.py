@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from host.errors import EascopeError
-from host.proc import run
-from host.toolchain import arm64_tool
+from eascope.host.errors import EascopeError
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
 
 #: ELF64: where the section headers are (offset 0x28), the size of one and how many there are; of a
 #: header: type, address, offset in the file, size. <elf.h>

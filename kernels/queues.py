@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from host.cache import digest_of, sha256_bytes, sha256_file, write_atomic
-from host.errors import RequestError, nearest
-from host.strict import shown_path
-from kernels.releases import DEFAULT, RELEASES
+from eascope.host.cache import digest_of, sha256_bytes, sha256_file, write_atomic
+from eascope.host.errors import RequestError, nearest
+from eascope.host.strict import shown_path
+from eascope.kernels.releases import DEFAULT, RELEASES
 
 #: A queue's own fragment of the configuration; most have none.
 CONFIG = "config"

@@ -3,9 +3,9 @@
 
 ::
 
-    python -m kernels.tree open base ~/linux-base    # unpack, one commit per patch
+    python -m eascope.kernels.tree open base ~/linux-base    # unpack, one commit per patch
     (edit, commit, rebase there)
-    python -m kernels.tree save base ~/linux-base    # write kernels/series/base again
+    python -m eascope.kernels.tree save base ~/linux-base    # write kernels/series/base again
 
 A kernel may have several queues. ``save`` writes its last queue: the commits after those of the
 queues before it. Equal commits give equal patches: they have no commit and blob numbers, and no git
@@ -23,15 +23,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from host.cache import write_atomic
-from host.errors import EascopeError, RequestError
-from host.proc import CommandFailed, Ending, Step, need, run
-from kernels.naming import kernel_named
-from kernels.patching import PatchFailed
-from kernels.queues import FILES, patch_label, series_patches
-from kernels.releases import DEFAULT, RELEASES
-from kernels.source import Source, find_source
-from kernels.variants import SERIES, Kernel
+from eascope.host.cache import write_atomic
+from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import CommandFailed, Ending, Step, need, run
+from eascope.kernels.naming import kernel_named
+from eascope.kernels.patching import PatchFailed
+from eascope.kernels.queues import FILES, patch_label, series_patches
+from eascope.kernels.releases import DEFAULT, RELEASES
+from eascope.kernels.source import Source, find_source
+from eascope.kernels.variants import SERIES, Kernel
 
 #: Who commits; the patches carry their own authors.
 IDENTITY = {
@@ -152,9 +152,9 @@ def _without_places(text: str) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """``open KERNEL DIRECTORY`` or ``save KERNEL DIRECTORY``."""
     parser = argparse.ArgumentParser(
-        prog="python -m kernels.tree",
+        prog="python -m eascope.kernels.tree",
         description="Open a kernel's queue as a git tree, or save such a tree as the queue.",
-        epilog="example: python -m kernels.tree open base ~/linux-base",
+        epilog="example: python -m eascope.kernels.tree open base ~/linux-base",
     )
     parser.add_argument("verb", choices=("open", "save"))
     parser.add_argument("kernel", help="a name from kernels/variants.toml, such as base")

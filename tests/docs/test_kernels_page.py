@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from kernels.queues import own_files
-from kernels.variants import SERIES
+from eascope.kernels.queues import own_files
+from eascope.kernels.variants import SERIES
 from tests.support.markdown import ROOT
 
 PAGE = (ROOT / "kernels" / "README.md").read_text()

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from configs import platform_file
-from configs.platform import Platform
-from engines import records
-from engines.gem5.board import BOARD, DEVICE_TREE
-from engines.gem5.settings import machine_settings
-from engines.qemu.board import BOARD as QEMU_BOARD
-from engines.qemu.build import ENGINE_FILES, defines
-from engines.qemu.engine import QemuEngine
-from engines.registry import ENGINES, get_engine
-from experiments.request import Request, resolve
-from host.errors import RequestError
-from host.imports import REPO
-from host.proc import run
-from host.toolchain import arm64_tool
-from rootfs.headers import INCLUDE, M5OPS, MESSAGES, numbers, texts
+from eascope.configs import platform_file
+from eascope.configs.platform import Platform
+from eascope.engines import records
+from eascope.engines.gem5.board import BOARD, DEVICE_TREE
+from eascope.engines.gem5.settings import machine_settings
+from eascope.engines.qemu.board import BOARD as QEMU_BOARD
+from eascope.engines.qemu.build import ENGINE_FILES, defines
+from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.registry import ENGINES, get_engine
+from eascope.experiments.request import Request, resolve
+from eascope.host.errors import RequestError
+from eascope.host.imports import REPO
+from eascope.host.proc import run
+from eascope.host.toolchain import arm64_tool
+from eascope.rootfs.headers import INCLUDE, M5OPS, MESSAGES, numbers, texts
 
 #: gem5's names of its pseudo operations (include/gem5/asm/generic/m5ops.h) and their numbers.
 OPERATIONS = {

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from experiments import trace_events
-from experiments.controls import Controls
-from experiments.trace_events import (
+from eascope.experiments import trace_events
+from eascope.experiments.controls import Controls
+from eascope.experiments.trace_events import (
     GROUPS,
     ROOM_FOR_DECISIONS,
     ROOM_FOR_EVENTS,
@@ -21,10 +21,10 @@ from experiments.trace_events import (
     recorded_events,
     trace_kib,
 )
-from host.errors import RequestError
-from kernels.events import added_by_all
-from kernels.queues import own_files
-from kernels.variants import SERIES
+from eascope.host.errors import RequestError
+from eascope.kernels.events import added_by_all
+from eascope.kernels.queues import own_files
+from eascope.kernels.variants import SERIES
 from tests.support.cells import Artefacts, prepared
 
 COMPUTE, DECISION = "eascope:sched_compute_energy", "eascope:sched_feec_decision"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from host.errors import EascopeError
-from host.toolchain import arm64_tool
-from kernels.events import added_by_all, built_events, qualified
-from kernels.queues import own_files
-from kernels.variants import SERIES
+from eascope.host.errors import EascopeError
+from eascope.host.toolchain import arm64_tool
+from eascope.kernels.events import added_by_all, built_events, qualified
+from eascope.kernels.queues import own_files
+from eascope.kernels.variants import SERIES
 
 #: As <linux/trace_events.h> and <trace/trace_events.h> have it, and names that are no event's.
 TOY = """

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from configs.platform import Platform
-from kernels.state import state_expectations
-from kernels.variants import Declared, load_kernels, load_variants
+from eascope.configs.platform import Platform
+from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import Declared, load_kernels, load_variants
 
 FILES = "/sys/kernel/debug/sched/eascope"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from kernels.build import KernelArtefact
-from kernels.variants import load_variants
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.variants import load_variants
 from tests.support.feec_checks import (
     BALANCING,
     BOOSTED,

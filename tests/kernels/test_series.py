@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from host.debian import apt
-from host.errors import RequestError
-from host.proc import need
-from kernels.naming import kernel_named, kernel_names
-from kernels.patching import PatchFailed, apply_series
-from kernels.queues import (
+from eascope.host.debian import apt
+from eascope.host.errors import RequestError
+from eascope.host.proc import need
+from eascope.kernels.naming import kernel_named, kernel_names
+from eascope.kernels.patching import PatchFailed, apply_series
+from eascope.kernels.queues import (
     FILES,
     added_files,
     folders_of_queues,
@@ -26,9 +26,9 @@ from kernels.queues import (
     series_digest,
     series_patches,
 )
-from kernels.releases import DEFAULT, RELEASES
-from kernels.source import ARCHITECTURE, Source, offered
-from kernels.variants import SERIES
+from eascope.kernels.releases import DEFAULT, RELEASES
+from eascope.kernels.source import ARCHITECTURE, Source, offered
+from eascope.kernels.variants import SERIES
 from tests.support.queues import queues, source_files, source_of
 from tests.support.toy_linux import LINES
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from host.debian import apt
-from host.errors import EascopeError, RequestError
-from kernels import source as module
-from kernels.releases import RELEASES, release_of
-from kernels.source import Source, _compare, directory_source, find_source, upstream
-from kernels.variants import SERIES
+from eascope.host.debian import apt
+from eascope.host.errors import EascopeError, RequestError
+from eascope.kernels import source as module
+from eascope.kernels.releases import RELEASES, release_of
+from eascope.kernels.source import Source, _compare, directory_source, find_source, upstream
+from eascope.kernels.variants import SERIES
 
 MAKEFILE = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = {}\n"
 

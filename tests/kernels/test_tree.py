@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from host.errors import RequestError
-from host.proc import run
-from kernels.naming import kernel_named
-from kernels.patching import PatchFailed
-from kernels.queues import changed_files, own_files, series_patches
-from kernels.source import Source
-from kernels.tree import main, open_tree, save_tree
-from kernels.variants import SERIES, load_kernels
+from eascope.host.errors import RequestError
+from eascope.host.proc import run
+from eascope.kernels.naming import kernel_named
+from eascope.kernels.patching import PatchFailed
+from eascope.kernels.queues import changed_files, own_files, series_patches
+from eascope.kernels.source import Source
+from eascope.kernels.tree import main, open_tree, save_tree
+from eascope.kernels.variants import SERIES, load_kernels
 from tests.support.queues import source_files, source_of
 
 AS_US = ("-c", "user.name=eascope", "-c", "user.email=eascope@localhost")

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
-from kernels.guest_files import FEATURES, SCHED_DEBUG
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import GROUP, Found

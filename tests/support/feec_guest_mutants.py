@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from kernels.build import KernelArtefact
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.kernels.build import KernelArtefact
 from tests.support import feec_checks as feec
 from tests.support import feec_delay_checks as delay
 from tests.support import feec_push_checks as push

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
 from tests.support.feec_checks import FILES, Case, traced
 from tests.support.guest_cases import GROUP, Found
 

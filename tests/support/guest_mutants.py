@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from configs.platform import Platform
-from configs.platform_file import load_platform
-from kernels.build import KernelArtefact
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.kernels.build import KernelArtefact
 from tests.support import base_checks as base
 from tests.support.mutants import Edit, GuestCheck, GuestMutant
 

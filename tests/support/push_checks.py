@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
-from kernels.guest_files import FEATURES
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.guest_files import FEATURES
 from tests.support import guest_cases
 from tests.support.guest_cases import GROUP, Found
 

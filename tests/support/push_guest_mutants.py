@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
 from tests.support import push_checks as push
 from tests.support.guest_cases import Found
 from tests.support.mutants import Edit, GuestCheck, GuestMutant
