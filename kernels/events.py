@@ -83,9 +83,9 @@ def qualified(events: dict[str, tuple[str, ...]]) -> list[str]:
 
 
 def added_by(patch: Path) -> set[str]:
-    """Names of the trace events that a patch adds."""
+    """Names of the trace events that a patch, or a file of a queue, adds."""
     text = patch.read_text(errors="replace")
-    return set(re.findall(r"^\+(?:TRACE_EVENT|DEFINE_EVENT)\((?:\w+, )?(\w+),$", text, re.M))
+    return set(re.findall(r"^\+?(?:TRACE_EVENT|DEFINE_EVENT)\((?:\w+, )?(\w+),$", text, re.M))
 
 
 def added_by_all(patches: Iterable[Path]) -> set[str]:

@@ -4,22 +4,38 @@
 ``series`` is for the default release, ``series-7.3`` for Linux 7.3. A folder with the name of a
 release has the patches that differ there: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
 ``0005-y.patch``, which both releases then share. A queue without ``series`` is only for other
-releases. A file ``config`` is a fragment of the configuration, for all releases.
+releases. A file ``config`` is a fragment of the configuration, for all releases. A folder ``files``
+has files that the queue adds to Linux, at their places there, for all releases: they are added
+before its patches, by a patch that is made of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from eascope.host.cache import digest_of, sha256_file
+from eascope.host.cache import digest_of, sha256_bytes, sha256_file, write_atomic
 from eascope.host.errors import RequestError, nearest
 from eascope.host.strict import shown_path
 from eascope.kernels.releases import DEFAULT, RELEASES
 
 #: A queue's own fragment of the configuration; most have none.
 CONFIG = "config"
+#: The files that a queue adds; most have none, or add them by their patches.
+FILES = "files"
+#: The beginning of the patch that adds them.
+_MAIL = """\
+From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
+From: eascope developers <eascope@localhost>
+Date: Thu, 1 Jan 1970 00:00:00 +0000
+Subject: [PATCH] {queue}: Add the files of the queue
+
+Nothing builds them: patches of the queue that follow do.
+---
+"""
 #: What a patch has at least once: a hunk, or what git says of a file without one.
 _CHANGE = re.compile(
     rb"^(@@ -|rename from |old mode |new file mode |deleted file mode )", re.MULTILINE
@@ -135,10 +151,12 @@ def config_text(folder: Path) -> str:
 def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
     """The patches of the queue in ``folder`` for ``release``, in their order.
 
-    A queue that has no ``series-RELEASE`` has ``series`` for all.
+    A queue that has no ``series-RELEASE`` has ``series`` for all. If it adds files, the first patch
+    adds them.
 
     :raises RequestError: one line, for a ``series`` that cannot be what was meant: it names a patch
-        that is not there, elsewhere, empty or named before, or it leaves one of the folder out.
+        that is not there, elsewhere, empty or named before, or it leaves one of the folder out; for
+        a file to be added that is not text.
     """
     ported = is_ported(folder, release)
     others = [other for other in RELEASES if is_ported(folder, other)]
@@ -170,7 +188,46 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
     if not patches:
         raise RequestError(f"{shown_path(series)}: no patch: allowed: at least one on a line")
     _check_complete(series, lines, below)
-    return patches
+    return _patch_of_files(folder) + patches
+
+
+def own_files(folder: Path) -> dict[str, Path]:
+    """The files that the queue in ``folder`` adds before its patches, by their names in Linux."""
+    files = folder / FILES
+    return {
+        path.relative_to(files).as_posix(): path
+        for path in sorted(files.rglob("*"))
+        if path.is_file()
+    }
+
+
+@cache
+def _scratch() -> TemporaryDirectory[str]:
+    """Where patches of files lie until the process ends."""
+    return TemporaryDirectory(prefix="eascope-files-")
+
+
+def _patch_of_files(folder: Path) -> list[Path]:
+    """The patch that adds the files of the queue in ``folder``; none where it has none."""
+    files = own_files(folder)
+    if not files:
+        return []
+    text = _MAIL.format(queue=folder.name)
+    for name, path in files.items():
+        try:
+            *lines, rest = path.read_bytes().decode().split("\n")
+        except UnicodeDecodeError:
+            lines, rest = [], "not text"
+        if rest or not lines:
+            raise RequestError(f"{shown_path(path)}: allowed: text, whose lines end with a newline")
+        text += f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
+        text += f"@@ -0,0 +1{f',{len(lines)}' * (len(lines) > 1)} @@\n"
+        text += "".join(f"+{line}\n" for line in lines)
+    data = text.encode()
+    patch = Path(_scratch().name) / sha256_bytes(data)[:16] / folder.name / FILES
+    if not patch.is_file():
+        write_atomic(patch, data)
+    return [patch]
 
 
 def _check_complete(series: Path, lines: list[str], below: str) -> None:

@@ -9,23 +9,26 @@
 
 A kernel may have several queues. ``save`` writes its last queue: the commits after those of the
 queues before it. Equal commits give equal patches: they have no commit and blob numbers, and no git
-version.
+version. If the queue has a folder ``files``, what its commits have added to Linux goes there, as it
+is at the last of them, and the patches leave it out.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from eascope.host.cache import write_atomic
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import CommandFailed, Ending, Step, need, run
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.patching import PatchFailed
-from eascope.kernels.queues import patch_label, series_patches
+from eascope.kernels.queues import FILES, patch_label, series_patches
 from eascope.kernels.releases import DEFAULT, RELEASES
 from eascope.kernels.source import Source, find_source
 from eascope.kernels.variants import SERIES, Kernel
@@ -91,17 +94,25 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
         raise RequestError(
             f"{tree}: the tree has changes that are not committed: commit them first"
         )
+    files: dict[str, bytes] = {}
+    if (SERIES / kernel.series[-1] / FILES).is_dir():
+        added = _git(tree, "diff", "--name-only", "--diff-filter=A", "-z", start, "HEAD")
+        files = {name: (tree / name).read_bytes() for name in added.split("\0") if name}
     with TemporaryDirectory() as new:
         _git(
             tree,
             *("format-patch", "--quiet", "--zero-commit", "--no-signature", "--no-numbered"),
             *("--stat=72", "--output-directory", new, f"{start}..HEAD"),
+            *("--", ".", *(f":(exclude){name}" for name in files)),
         )
         texts = {
             path.name: re.sub(r"^index \w+\.\.\w+.*\n", "", path.read_text(), flags=re.MULTILINE)
             for path in sorted(Path(new).glob("*.patch"))
         }
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / FILES, ignore_errors=True)
+    for name, data in files.items():
+        write_atomic(folder / FILES / name, data)
     return _write(folder, texts, kernel.release or DEFAULT)
 
 

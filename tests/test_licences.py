@@ -15,7 +15,9 @@ NAMES = {"Makefile", ".ci/run", "experiments/sweeps/Snakefile"}
 
 
 def is_source(name: str) -> bool:
-    return name in NAMES or Path(name).suffix in SUFFIXES
+    """What a queue adds to Linux has Linux's licence, as its patches do."""
+    inside = name.startswith("kernels/series/")
+    return not inside and (name in NAMES or Path(name).suffix in SUFFIXES)
 
 
 def has_line(text: str) -> bool:

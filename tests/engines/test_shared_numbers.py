@@ -45,8 +45,7 @@ SOURCES = [
     for path in sorted((REPO / room).rglob("*.[chS]"))
     if path.parent != INCLUDE
 ]
-IDLE_DRIVERS = sorted((REPO / "kernels/series/base").rglob("*cpuidle-Add-a-driver*.patch"))
-ENERGY_DRIVERS = sorted((REPO / "kernels/series/base").rglob("*cpufreq-Add-a-driver*.patch"))
+DRIVERS = REPO / "kernels/series/base/files/drivers"
 
 
 def test_operations_have_gem5s_numbers() -> None:
@@ -105,17 +104,15 @@ def test_sources_use_the_headers() -> None:
 
 
 def test_the_kernels_idle_driver_has_the_same_numbers() -> None:
-    """A patch can include no header of ours, so it is the one that has them again."""
-    assert len(IDLE_DRIVERS) >= 2, "one for each release"
+    """Linux can include no header of ours, so it is the one that has them again."""
     known = numbers(MESSAGES)
     hints = {known[f"HINT_{name}"] for name in ("MESSAGE", "4_TURNS", "1_TURN")}
-    for patch in IDLE_DRIVERS:
-        text = patch.read_text()
-        assert {int(hint, 16) for hint in re.findall(r"hint #(0x\w+)", text)} == hints
-        (quiesce,) = set(re.findall(r"\.inst (0x\w+)", text))
-        assert int(quiesce, 16) == 0xFF000110 | OPERATIONS["QUIESCE_NS"] << 16
-        (verb,) = set(re.findall(r"#define \w*IDLE_STATE\s+(\d+)", text))
-        assert int(verb) == known["VERB_IDLE_STATE"]
+    text = (DRIVERS / "cpuidle/cpuidle-gem5.c").read_text()
+    assert {int(hint, 16) for hint in re.findall(r"hint #(0x\w+)", text)} == hints
+    (quiesce,) = set(re.findall(r"\.inst (0x\w+)", text))
+    assert int(quiesce, 16) == 0xFF000110 | OPERATIONS["QUIESCE_NS"] << 16
+    (verb,) = set(re.findall(r"#define \w*IDLE_STATE\s+(\d+)", text))
+    assert int(verb) == known["VERB_IDLE_STATE"]
 
 
 def test_the_registers_of_energy_ctrl_are_the_same_everywhere() -> None:
@@ -125,11 +122,10 @@ def test_the_registers_of_energy_ctrl_are_the_same_everywhere() -> None:
     known = {name: int(number, 16) for name, number in re.findall(r"(\w+) = (0x\w+),", enum)}
     assert len(known) == 12
     assert numbers(REPO / "tests/guest/energyctrl.h") == known
-    assert len(ENERGY_DRIVERS) == len(IDLE_DRIVERS)
-    for patch in ENERGY_DRIVERS:
-        used = re.findall(r"^\+#define (\w+)\t+(0x\w\w)$", patch.read_text(), re.MULTILINE)
-        assert len(used) >= 10
-        assert {name: int(number, 16) for name, number in used}.items() <= known.items()
+    driver = (DRIVERS / "cpufreq/gem5-cpufreq.c").read_text()
+    used = re.findall(r"^#define (\w+)\t+(0x\w\w)$", driver, re.MULTILINE)
+    assert len(used) >= 10
+    assert {name: int(number, 16) for name, number in used}.items() <= known.items()
 
 
 def test_python_has_the_headers_marks_and_files() -> None:

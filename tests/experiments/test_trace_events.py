@@ -23,6 +23,7 @@ from eascope.experiments.trace_events import (
 )
 from eascope.host.errors import RequestError
 from eascope.kernels.events import added_by_all
+from eascope.kernels.queues import own_files
 from eascope.kernels.variants import SERIES
 from tests.support.cells import Artefacts, prepared
 
@@ -82,7 +83,7 @@ def test_what_is_no_name_is_one_line(text: str) -> None:
 
 
 def test_base_has_the_events_of_every_group() -> None:
-    base = added_by_all((SERIES / "base").rglob("*.patch"))
+    base = added_by_all(own_files(SERIES / "base").values())
     named = [event for events in GROUPS.values() for event in events]
     assert {event.partition(":")[2] for event in named} <= base
     assert len(named) == len(set(named))

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * placing ROUNDS PREV MASK [FIRST]: where a small task that ran last on the CPU PREV is put when it
+ * placing ROUNDS PREV MASK [FIRST [POLICY]]: where a small task that ran last on the CPU PREV is put when it
  * wakes up. CPU 3 is idle then and has utilization left of a task that sleeps; on each of the other
  * CPUs of MASK a small task runs. Prints how often it was put on which of the CPUs 0 to 3. It looks
- * from the period FIRST on, by default once EAS places tasks.
+ * from the period FIRST on, with 0 or by default once EAS places tasks. The small tasks of MASK have
+ * POLICY: i is SCHED_IDLE, f is SCHED_FIFO without its boost.
  */
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "include/attr.h"
 #include "include/eas.h"
 
 #define LITTLES	0xfUL
@@ -75,6 +78,21 @@ static void run_on(int cpu, long long start, long long begin_us, long long end_u
 	}
 }
 
+static void set_policy(char policy)
+{
+	struct attr attr = { .size = sizeof(attr), .policy = SCHED_IDLE };
+
+	if (policy == 'f') {
+		attr.policy = SCHED_FIFO;
+		attr.priority = 10;
+		attr.flags = FLAG_CLAMP_MIN;
+	}
+	if (policy && syscall(SYS_sched_setattr, 0, &attr, 0)) {
+		perror("sched_setattr");
+		kill(0, SIGKILL);
+	}
+}
+
 /* Others run for some periods, until EAS places them; the first period after that. */
 static int warm_up(long long start)
 {
@@ -100,7 +118,7 @@ int main(int argc, char **argv)
 	int found[4] = { 0 }, prev;
 	unsigned long mask;
 
-	if (argc != 4 && argc != 5)
+	if (argc < 4 || argc > 6)
 		return 2;
 	/* Who belongs here is killed together. */
 	setpgid(0, 0);
@@ -110,9 +128,13 @@ int main(int argc, char **argv)
 	if (fork() == 0)
 		run_on(LOADED, start, 0, LOADED_UNTIL_US);
 	for (int cpu = 0; cpu < LOADED; cpu++)
-		if (mask & 1UL << cpu && fork() == 0)
+		if (mask & 1UL << cpu && fork() == 0) {
+			set_policy(argc > 5 ? *argv[5] : 0);
 			run_on(cpu, start, OTHERS_FROM_US, OTHERS_UNTIL_US);
-	first = argc == 5 ? atoll(argv[4]) : warm_up(start);
+		}
+	first = argc > 4 ? atoll(argv[4]) : 0;
+	if (!first)
+		first = warm_up(start);
 	for (long long round = first; round < first + rounds; round++) {
 		use(1UL << prev);
 		sleep_until(start + round * PERIOD_US + READY_US);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stuck N CPU MASK MS [BUSY [YIELD]]: N tasks that never sleep run on CPU for 100 ms, then may use
+ * stuck N CPU MASK MS [BUSY [YIELD [TICKS]]]: N tasks that never sleep run on CPU for 100 ms, then may use
  * the CPUs of MASK for MS. Each says where it is at the end and after how many microseconds it had
- * left CPU, or -1. On each CPU of BUSY a task always runs, from 400 ms before the others begin. If
- * YIELD is given, the N tasks yield all the time.
+ * left CPU, or -1. On each CPU of BUSY a task always runs, from 400 ms before the others begin. With
+ * YIELD the N tasks yield all the time. On each CPU of TICKS a task outside of the group wakes up
+ * every 5 ms.
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,27 +37,44 @@ static void use(unsigned long mask)
 	}
 }
 
+static void leave_group(void)
+{
+	int file = open("/sys/fs/cgroup/cgroup.procs", O_WRONLY);
+
+	if (file < 0 || write(file, "0", 1) != 1) {
+		perror("cgroup.procs");
+		exit(1);
+	}
+	close(file);
+}
+
 int main(int argc, char **argv)
 {
-	int tasks, cpu, status, failed = 0, busy = 0;
-	unsigned long mask;
+	int tasks, cpu, status, failed = 0, busy = 0, yield;
+	unsigned long mask, always, ticks;
 	pid_t others[64];
 	long long ms;
 
-	if (argc < 5 || argc > 7)
+	if (argc < 5 || argc > 8)
 		return 2;
+	always = argc > 5 ? strtoul(argv[5], NULL, 0) : 0;
+	yield = argc > 6 && atoi(argv[6]);
+	ticks = argc > 7 ? strtoul(argv[7], NULL, 0) : 0;
 	tasks = atoi(argv[1]);
 	cpu = atoi(argv[2]);
 	mask = strtoul(argv[3], NULL, 0);
 	ms = atoll(argv[4]);
-	for (int on = 0; argc > 5 && on < 64; on++) {
-		if (!(strtoul(argv[5], NULL, 0) & 1UL << on))
+	for (int on = 0; on < 64; on++) {
+		if (!((always | ticks) & 1UL << on))
 			continue;
 		others[busy] = fork();
 		if (others[busy++] == 0) {
 			use(1UL << on);
+			if (ticks)
+				leave_group();
 			for (;;)
-				;
+				if (ticks)
+					usleep(5000);
 		}
 	}
 	if (busy)
@@ -73,7 +92,7 @@ int main(int argc, char **argv)
 		while (now_us() < freed + 1000 * ms) {
 			if (left < 0 && sched_getcpu() != cpu)
 				left = now_us() - freed;
-			if (argc > 6)
+			if (yield)
 				sched_yield();
 		}
 		printf("%d %lld\n", sched_getcpu(), left);

@@ -11,6 +11,7 @@ import pytest
 from eascope.host.errors import EascopeError
 from eascope.host.toolchain import arm64_tool
 from eascope.kernels.events import added_by_all, built_events, qualified
+from eascope.kernels.queues import own_files
 from eascope.kernels.variants import SERIES
 
 #: As <linux/trace_events.h> and <trace/trace_events.h> have it, and names that are no event's.
@@ -57,7 +58,9 @@ def test_a_file_without_events_is_one_line(tmp_path: Path) -> None:
 
 def test_events_that_our_queues_add() -> None:
     added = {
-        queue: added_by_all((SERIES / queue).rglob("*.patch"))
+        queue: added_by_all(
+            [*(SERIES / queue).rglob("*.patch"), *own_files(SERIES / queue).values()]
+        )
         for queue in ("base", "feec", "push", "sum")
     }
     assert added["feec"] == {"sched_feec_decision", "sched_eas_push"}

@@ -15,6 +15,7 @@ POINTS = {
     "feec-a-ou4": (0, 0, 0, 0),
     "feec-a1": (0, 0, 1, 0),
     "feec-b": (1, 0, 1, 0),
+    "feec-b-v5": (1, 0, 1, 0),
     "feec-c": (1, 2, 1, 0),
     "feec-d": (1, 1, 1, 0),
     "feec-d-ou2": (1, 1, 1, 0),
@@ -49,6 +50,8 @@ def expected(name: str) -> dict[str, int]:
     mode, push, group_filter, pd_opp = POINTS[name]
     files = {"feec_mode": mode, "feec_pd_opp": pd_opp}
     files |= {"eas_push": push, "eas_group_filter": group_filter}
+    if name.endswith("-v5"):
+        files["feec_v5"] = 1
     if mode == 2:
         guard = GUARDS.get(name.removeprefix("feec-b-plus-"), (8, 100))
         files |= dict(zip(("feec_guard_min", "feec_guard_pct"), guard, strict=True))

@@ -20,9 +20,13 @@ from tests.support.feec_checks import (
     check_boosted,
     check_filter,
     check_guard,
+    check_idle_others,
     check_number,
     check_opp,
+    check_raise,
     check_reserved,
+    check_v5,
+    check_v5_tiny,
     reserved,
     run,
 )
@@ -41,6 +45,7 @@ from tests.support.feec_push_checks import (
     check_crowd,
     check_events,
     check_grows,
+    check_largest,
     check_misfit,
     check_naps,
     check_overutilized,
@@ -49,6 +54,7 @@ from tests.support.feec_push_checks import (
     check_push,
     check_rate,
     check_stays,
+    check_throttled,
     check_tick,
     check_uncapped,
     check_without_eas,
@@ -85,6 +91,24 @@ def test_cost_is_of_the_cpu_or_of_its_domain(placed: dict[str, Found]) -> None:
     check_opp(placed)
 
 
+def test_an_opp_that_is_raised_for_others_counts(placed: dict[str, Found]) -> None:
+    check_raise(placed)
+
+
+def test_tasks_that_leave_the_cpu_to_others_count_where_the_source_counts_them(
+    placed: dict[str, Found],
+) -> None:
+    check_idle_others(placed)
+
+
+def test_the_fifth_posting_counts_no_real_time_tasks(placed: dict[str, Found]) -> None:
+    check_v5(placed)
+
+
+def test_the_fifth_posting_places_tasks_without_utilization(placed: dict[str, Found]) -> None:
+    check_v5_tiny(placed)
+
+
 def test_where_no_cpu_has_the_boost_the_largest_is_best(
     feec: KernelArtefact, tmp_path: Path
 ) -> None:
@@ -103,7 +127,7 @@ def pushed(
     [
         *(check_push, check_batch, check_tick, check_rate, check_misfit, check_uncapped),
         *(check_pinned, check_overutilized, check_stays, check_crowd, check_naps),
-        *(check_preempted, check_grows, check_without_eas),
+        *(check_preempted, check_grows, check_without_eas, check_largest, check_throttled),
     ],
     ids=lambda check: check.__name__,
 )

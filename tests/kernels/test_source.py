@@ -204,5 +204,7 @@ def test_our_base_queue_is_known_by_the_files_that_it_adds(tmp_path: Path) -> No
     module.check_directory(tree, [SERIES / "base"])
     (tree / "kernel" / "sched").mkdir()
     (tree / "kernel" / "sched" / "eascope.c").write_text("\n")
-    with pytest.raises(RequestError, match=r"kernel/sched/eascope\.c is there, which base/0004-"):
+    with pytest.raises(
+        RequestError, match=r"kernel/sched/eascope\.c is there, which base/files adds"
+    ):
         module.check_directory(tree, [SERIES / "base"])

@@ -23,6 +23,7 @@ FILES_OF: dict[str, dict[str, str]] = {
     "feec": {
         "feec_mode": "0",
         "feec_pd_opp": "0",
+        "feec_v5": "0",
         "feec_guard_min": "8",
         "feec_guard_pct": "100",
         "eas_push": "0",

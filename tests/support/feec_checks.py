@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.guest_files import SCHED_DEBUG
+from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import GROUP, Found
@@ -33,6 +33,7 @@ class Case:
     :param cap: ``cpu.uclamp.max`` of its group.
     :param bandwidth: ``cpu.max`` of its group, us of each period of so many us.
     :param energy_aware: whether EAS is on.
+    :param util_est: whether utilization is estimated; an estimate once made never falls to 0.
     """
 
     program: str
@@ -40,6 +41,7 @@ class Case:
     switches: Mapping[str, int] | None = None
     bandwidth: str = "max"
     energy_aware: bool = True
+    util_est: bool = True
 
     @property
     def switch_lines(self) -> list[str]:
@@ -49,6 +51,7 @@ class Case:
             *(f"write {FILES}/{key} {value}" for key, value in values.items()),
             f"write /proc/sys/kernel/sched_energy_aware {self.energy_aware:d}",
             f"write {GROUP}/cpu.max {self.bandwidth}",
+            f"write {FEATURES} {'' if self.util_est else 'NO_'}UTIL_EST",
         ]
 
 
@@ -60,13 +63,13 @@ def run(
     return guest_cases.run(kernel, platform, cases, folder, untouched)
 
 
+#: Placement by cost with headroom that needs no distance.
+NO_GUARD = {"feec_mode": 2, "feec_guard_min": 0, "feec_guard_pct": 0}
 #: A small task wakes up; on the CPUs of 0x7 another one runs, CPU 3 has utilization left.
 PLACING = {
     "mainline": Case("placing 10 0 0x7"),
     "number": Case("placing 10 0 0x7", switches={"feec_mode": 1}),
-    "no-guard": Case(
-        "placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 0, "feec_guard_pct": 0}
-    ),
+    "no-guard": Case("placing 10 3 0", switches=NO_GUARD),
     "guard": Case("placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 1024}),
     "guard-of-task": Case(
         "placing 10 3 0", switches={"feec_mode": 2, "feec_guard_min": 0, "feec_guard_pct": 4000}
@@ -76,6 +79,15 @@ PLACING = {
     ),
     "own-opp": Case("dearer 10", switches={"feec_mode": 1}),
     "domain-opp": Case("dearer 10", switches={"feec_mode": 1, "feec_pd_opp": 1}),
+    "raises-alone": Case("raises 10 0", switches={"feec_mode": 1}),
+    "raises-others": Case("raises 10 3", switches={"feec_mode": 1}),
+    "idle-others": Case("placing 10 0 0x7 0 i", switches={"feec_mode": 1}),
+    "idle-others-plus": Case("placing 10 0 0x7 0 i", switches=NO_GUARD),
+    "number-plus": Case("placing 10 0 0x7", switches=NO_GUARD),
+    "urgent-others": Case("placing 10 0 0x7 0 f", switches={"feec_mode": 1}),
+    "urgent-others-v5": Case("placing 10 0 0x7 0 f", switches={"feec_mode": 1, "feec_v5": 1}),
+    "tiny": Case("boosted 20 0 5 none", switches={"feec_mode": 1}, util_est=False),
+    "tiny-v5": Case("boosted 20 0 5 none", switches={"feec_mode": 1, "feec_v5": 1}, util_est=False),
 }
 
 
@@ -86,6 +98,9 @@ BALANCING = {
     "auto": Case("stuck 2 0 0x1 300", cap="10"),
     "auto-cost": Case("stuck 2 0 0x1 300", cap="10", switches={"feec_mode": 1}),
     "auto-push": Case("stuck 2 0 0x1 300", cap="10", switches={"eas_push": 1}),
+    "filter-without-eas": Case(
+        "stuck 2 0 0x1 300", cap="10", switches={"eas_group_filter": 1}, energy_aware=False
+    ),
 }
 
 
@@ -140,6 +155,35 @@ def check_opp(placed: Mapping[str, Found]) -> None:
     assert domain[0] >= 8
 
 
+def check_raise(placed: Mapping[str, Found]) -> None:
+    """An OPP that a task raises for others counts: their work is dearer, too.
+
+    Alone the task is cheaper on a little CPU, at its second OPP, than on a big one at the first.
+    """
+    assert placed["raises-alone"].lines[0][0] >= 8
+    assert placed["raises-others"].lines[0][1] >= 8
+
+
+def check_idle_others(placed: Mapping[str, Found]) -> None:
+    """SCHED_IDLE tasks count as any, as in the source; not where headroom counts, which is ours."""
+    # Some wake-ups are not EAS's, or meet a task of the kernel.
+    assert placed["idle-others"].lines[0][3] >= 8
+    assert placed["number-plus"].lines[0][3] >= 8
+    assert placed["idle-others-plus"].lines[0][0] >= 8
+
+
+def check_v5(placed: Mapping[str, Found]) -> None:
+    """The source counts no real-time tasks, so the previous CPU is as good as an idle one."""
+    assert placed["urgent-others"].lines[0][3] >= 8
+    assert placed["urgent-others-v5"].lines[0][0] >= 8
+
+
+def check_v5_tiny(placed: Mapping[str, Found]) -> None:
+    """The source places a task without utilization: all cost the same, and bigs come first."""
+    assert sum(line[0] < 4 for line in placed["tiny"].lines) >= 18
+    assert sum(line[0] >= 4 for line in placed["tiny-v5"].lines) >= 18
+
+
 def check_auto_filter(balanced: Mapping[str, Found], *, mainline: bool) -> None:
     """The filter is on with placement by cost and with push; alone it is as in mainline."""
     assert (balanced["auto"].counted["lb_group_filtered"] > 10) == mainline
@@ -151,6 +195,8 @@ def check_filter(balanced: Mapping[str, Found]) -> None:
     """Capped tasks fill their CPU but do not overutilize it: their group is not overloaded."""
     assert balanced["no-filter"].counted["lb_group_filtered"] == 0
     assert balanced["filter"].counted["lb_group_filtered"] > 10
+    # Without EAS nothing else keeps an eye on such a group.
+    assert balanced["filter-without-eas"].counted["lb_group_filtered"] == 0
 
 
 TRACING = "/sys/kernel/tracing"

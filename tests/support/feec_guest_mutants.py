@@ -376,6 +376,81 @@ MUTANTS = [
         _of(_pushing("rate"), push.check_stays),
     ),
     GuestMutant(
+        ("feec",),
+        "the-filter-needs-eas",
+        Edit(FAIR, "sgs->group_eas_calm = sched_energy_enabled();", "sgs->group_eas_calm = 1;"),
+        _of(_balancing("no-filter", "filter", "filter-without-eas"), feec.check_filter),
+    ),
+    GuestMutant(
+        ("feec@7.3",),
+        "the-filter-needs-eas",
+        Edit(
+            FAIR,
+            "\tif (!sched_energy_enabled() || sgs->group_overutilized ||",
+            "\tif (sgs->group_overutilized ||",
+        ),
+        _of(_balancing("no-filter", "filter", "filter-without-eas"), feec.check_filter),
+    ),
+    GuestMutant(
+        FEEC,
+        "a-misfit-has-a-larger-cpu-to-go-to",
+        Edit(
+            FAIR,
+            "\t       arch_scale_cpu_capacity(cpu) != p->max_allowed_capacity &&\n"
+            "\t       !task_fits_cpu(p, cpu);\n",
+            "\t       !task_fits_cpu(p, cpu);\n",
+        ),
+        _of(_pushing("largest"), push.check_largest),
+    ),
+    GuestMutant(
+        FEEC,
+        "an-opp-that-is-raised-for-others-counts",
+        Edit(
+            FAIR,
+            "\t\t\tcand.delta += (cand.cost - without.cost) * eenv->pd_busy_time;\n",
+            "\t\t\t;\n",
+        ),
+        _of(_placing("raises-alone", "raises-others"), feec.check_raise),
+    ),
+    GuestMutant(
+        FEEC,
+        "one-of-a-throttled-group-is-not-looked-at",
+        Edit(
+            FAIR, "\tif (throttled_hierarchy(cfs_rq_of(&p->se)))\n\t\treturn EAS_PUSH_NONE;\n", ""
+        ),
+        _of(_pushing("throttled"), push.check_throttled),
+    ),
+    GuestMutant(
+        FEEC,
+        "with-headroom-idle-tasks-do-not-count",
+        Edit(
+            FAIR,
+            "\tif (eas_switch(feec_headroom) && !task_has_idle_policy(env->p))\n",
+            "\tif (0)\n",
+        ),
+        _of(_placing("idle-others", "idle-others-plus", "number-plus"), feec.check_idle_others),
+    ),
+    GuestMutant(
+        FEEC,
+        "the-fifth-posting-counts-no-real-time-tasks",
+        Edit(FAIR, "\treturn eas_switch(feec_v5) ? nr : nr +", "\treturn nr +"),
+        _of(_placing("urgent-others", "urgent-others-v5"), feec.check_v5),
+    ),
+    GuestMutant(
+        FEEC,
+        "the-fifth-posting-places-every-task",
+        Edit(
+            FAIR, "\tif (!eas_switch(feec_v5) && !task_util_est(p) &&", "\tif (!task_util_est(p) &&"
+        ),
+        _of(_placing("tiny", "tiny-v5"), feec.check_v5_tiny),
+    ),
+    GuestMutant(
+        FEEC,
+        "of-equal-domains-the-fifth-posting-takes-the-first",
+        Edit(FAIR, "\tif (eas_switch(feec_v5))\n\t\treturn false;\n", ""),
+        _of(_placing("tiny", "tiny-v5"), feec.check_v5_tiny),
+    ),
+    GuestMutant(
         FEEC,
         "clamps-of-one-that-runs-alone-leave-with-it",
         Edit(

@@ -54,6 +54,13 @@ PUSHING = {
         "preempted 4 5 400", cap="10", switches={**CALM, "eas_push_min_interval_us": 0}
     ),
     "grows": Case("grows 0 200", switches={"eas_push": 2}),
+    "largest": Case("stuck 1 4 0x30 300", switches={"eas_push": 2}),
+    "throttled": Case(
+        "stuck 1 4 0x30 1000 0 0 0x30",
+        cap="10",
+        bandwidth="30000 100000",
+        switches={**CALM, "eas_push_min_interval_us": 0},
+    ),
 }
 
 
@@ -118,6 +125,23 @@ def check_grows(pushed: Mapping[str, Found]) -> None:
     assert cpu >= 4
     assert pushed["grows"].counted["misfit_push"] >= 1
     assert overutilized == 0
+
+
+def check_largest(pushed: Mapping[str, Found]) -> None:
+    """One that fits no CPU is no misfit on the largest: there is none to go to."""
+    counted = pushed["largest"].counted
+    assert counted["overutilized_set"] > 0
+    assert counted["push_check"] + counted["tick_check"] < 10
+
+
+def check_throttled(pushed: Mapping[str, Found]) -> None:
+    """One whose group is throttled is not asked for: a move would be refused, each 100 ms anew.
+
+    While it has bandwidth, it is moved when another one wakes up on its CPU.
+    """
+    counted = pushed["throttled"].counted
+    assert counted["push_moved"] > 10
+    assert counted["push_failed"] < 3
 
 
 def check_without_eas(pushed: Mapping[str, Found]) -> None:

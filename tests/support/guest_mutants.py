@@ -59,7 +59,7 @@ MUTANTS = [
         "sleepers-are-refused",
         Edit(
             FAIR,
-            "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
+            "\tif ((p->se.sched_delayed) && (env->migration_type != migrate_load)) {\n",
             "\tif (p->se.sched_delayed && env->migration_type > migrate_misfit) {\n",
         ),
         GuestCheck(base.check_sleepers, _balance),
@@ -69,8 +69,18 @@ MUTANTS = [
         "sleepers-are-pulled-for-their-load",
         Edit(
             FAIR,
-            "\tif (p->se.sched_delayed && env->migration_type != migrate_load) {\n",
+            "\tif ((p->se.sched_delayed) && (env->migration_type != migrate_load)) {\n",
             "\tif (p->se.sched_delayed) {\n",
+        ),
+        GuestCheck(base.check_sleepers, _balance),
+    ),
+    GuestMutant(
+        ("base",),
+        "who-is-pulled-awake-is-not-counted-as-asleep",
+        Edit(
+            FAIR,
+            "\tif (p->se.sched_delayed)\n\t\teascope_count(lb_pulled_asleep);\n",
+            "\teascope_count(lb_pulled_asleep);\n",
         ),
         GuestCheck(base.check_sleepers, _balance),
     ),
@@ -107,7 +117,7 @@ MUTANTS = [
     GuestMutant(
         ("base", "base@7.3"),
         "a-policy-follows-what-is-granted",
-        Edit(CPUFREQ, "\t\tWRITE_ONCE(policy->cur, khz);\n", "\t\t;\n"),
+        Edit(CPUFREQ, "\t\tcmpxchg(&policy->cur, cur, khz);\n", "\t\t;\n"),
         GuestCheck(base.check_grants, _grants),
     ),
     GuestMutant(

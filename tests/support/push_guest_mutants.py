@@ -208,4 +208,15 @@ MUTANTS = [
         ),
         _pushed("alone-uncapped", push.check_no_wait),
     ),
+    GuestMutant(
+        ("push@7.3",),
+        "the-tick-looks-at-those-that-run-alone",
+        Edit(
+            FAIR,
+            "\tif (rq->fair_push_busy || rq != this_rq() || "
+            "rq->nr_running - cfs_h_nr_delayed(rq) != 1)\n",
+            "\tif (rq->fair_push_busy || rq != this_rq())\n",
+        ),
+        _pushed("idle-group", push.check_idle_group),
+    ),
 ]

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPU frequency scaling for machines with gem5's energy controller.
+ *
+ * The controller is one block of 32-bit registers for the whole machine. It
+ * knows DVFS domains, and for each of them a table of performance levels of
+ * which level 0 is the fastest. A request is two writes, the domain and the
+ * level; it takes effect when the controller's transition latency is over,
+ * and a later request replaces one that is still in flight. Nothing has to be
+ * waited for, so policies switch from the scheduler's context. Machines whose
+ * firmware has to be waited for state so in the device tree: their policies
+ * switch from a thread, which sleeps until the latency is over.
+ *
+ * A controller may grant a domain less than is requested, such as under a power
+ * budget of the package, and the device tree says so. What it grants changes
+ * without a request, and without an interrupt. So it is read at every request,
+ * and for the scheduler at every tick.
+ *
+ * Which level an OPP of the device tree stands for is found by frequency. The
+ * controller derives its figures from whole picoseconds of clock period, so
+ * the two differ a little.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/arch_topology.h>
+#include <linux/cleanup.h>
+#include <linux/cpufreq.h>
+#include <linux/hrtimer.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include <linux/platform_device.h>
+#include <linux/pm_opp.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#define CREATE_TRACE_POINTS
+#include "gem5-cpufreq-trace.h"
+
+#define DVFS_HANDLER_STATUS		0x00
+#define DVFS_NUM_DOMAINS		0x04
+#define DVFS_DOMAINID_AT_INDEX		0x08
+#define DVFS_HANDLER_TRANS_LATENCY	0x0c
+#define DOMAIN_ID			0x10
+#define PERF_LEVEL			0x14
+#define NUM_OF_PERF_LEVELS		0x1c
+#define PERF_LEVEL_TO_READ		0x20
+#define FREQ_AT_PERF_LEVEL		0x24
+#define VOLT_AT_PERF_LEVEL		0x28
+#define PERF_LEVEL_GRANTED		0x2c
+
+#define DEFAULT_RATE_LIMIT_US		500
+
+struct gem5_ectrl {
+	void __iomem *base;
+	/* The selector registers are one set for all domains. */
+	raw_spinlock_t lock;
+	u32 latency_ns;
+	u32 rate_limit_us;
+	u32 nr_domains;
+	/* Requests are made by a thread that sleeps for the latency. */
+	bool waits;
+	/* Less may be granted than is requested. */
+	bool may_grant_less;
+};
+
+struct gem5_domain {
+	struct gem5_ectrl *ectrl;
+	/* With may_grant_less: what was requested last, the most before that. */
+	unsigned long requested_khz;
+	u32 id;
+	/* Indexed by perf level: what the controller says about it. */
+	u32 nr_levels;
+	struct {
+		u32 khz;
+		u32 uv;
+	} level[] __counted_by(nr_levels);
+};
+
+static void gem5_request(struct cpufreq_policy *policy, unsigned int index)
+{
+	struct gem5_domain *domain = policy->driver_data;
+	struct gem5_ectrl *ectrl = domain->ectrl;
+	u32 level = policy->freq_table[index].driver_data;
+
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		writel_relaxed(domain->id, ectrl->base + DOMAIN_ID);
+		writel_relaxed(level, ectrl->base + PERF_LEVEL);
+	}
+
+	trace_gem5_dvfs(domain->id, level, domain->level[level].khz,
+			domain->level[level].uv, ectrl->latency_ns);
+}
+
+static int gem5_cpufreq_target_index(struct cpufreq_policy *policy,
+				     unsigned int index)
+{
+	struct gem5_domain *domain = policy->driver_data;
+	ktime_t latency = ns_to_ktime(domain->ectrl->latency_ns);
+
+	gem5_request(policy, index);
+	if (domain->ectrl->waits) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_hrtimeout(&latency, HRTIMER_MODE_REL);
+	}
+	return 0;
+}
+
+static unsigned int gem5_cpufreq_fast_switch(struct cpufreq_policy *policy,
+					     unsigned int target_freq)
+{
+	int index = cpufreq_table_find_index_l(policy, target_freq, false);
+
+	gem5_request(policy, index);
+	return policy->freq_table[index].frequency;
+}
+
+/* The frequency of the OPP that @level stands for; 0 when the controller has no such level. */
+static unsigned long gem5_khz(const struct cpufreq_policy *policy, u32 level)
+{
+	const struct gem5_domain *domain = policy->driver_data;
+	struct cpufreq_frequency_table *pos;
+
+	cpufreq_for_each_entry(pos, policy->freq_table)
+		if (pos->driver_data == level)
+			return pos->frequency;
+
+	/* A level that no OPP stands for. */
+	return level < domain->nr_levels ? domain->level[level].khz : 0;
+}
+
+static unsigned int gem5_cpufreq_get(unsigned int cpu)
+{
+	struct cpufreq_policy *policy = cpufreq_cpu_get_raw(cpu);
+	struct gem5_domain *domain;
+	struct gem5_ectrl *ectrl;
+	u32 level;
+
+	if (!policy)
+		return 0;
+
+	domain = policy->driver_data;
+	ectrl = domain->ectrl;
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		writel_relaxed(domain->id, ectrl->base + DOMAIN_ID);
+		level = readl_relaxed(ectrl->base + PERF_LEVEL);
+	}
+
+	/* The core moves off a level that no OPP stands for. */
+	return gem5_khz(policy, level);
+}
+
+/* What the domain gets of what it requested. */
+static unsigned long gem5_granted_khz(const struct cpufreq_policy *policy)
+{
+	const struct gem5_domain *domain = policy->driver_data;
+	struct gem5_ectrl *ectrl = domain->ectrl;
+	u32 level;
+
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		writel_relaxed(domain->id, ectrl->base + DOMAIN_ID);
+		level = readl_relaxed(ectrl->base + PERF_LEVEL_GRANTED);
+	}
+
+	return min(READ_ONCE(domain->requested_khz), gem5_khz(policy, level));
+}
+
+static unsigned long gem5_freq_scale(const struct cpufreq_policy *policy, unsigned long khz)
+{
+	return (khz << SCHED_CAPACITY_SHIFT) / policy->cpuinfo.max_freq;
+}
+
+static int gem5_cpufreq_limited_target_index(struct cpufreq_policy *policy,
+					     unsigned int index)
+{
+	struct gem5_domain *domain = policy->driver_data;
+
+	WRITE_ONCE(domain->requested_khz, policy->freq_table[index].frequency);
+	return gem5_cpufreq_target_index(policy, index);
+}
+
+static unsigned int gem5_cpufreq_limited_fast_switch(struct cpufreq_policy *policy,
+						     unsigned int target_freq)
+{
+	struct gem5_domain *domain = policy->driver_data;
+	unsigned long khz, scale;
+	unsigned int cpu;
+
+	WRITE_ONCE(domain->requested_khz, gem5_cpufreq_fast_switch(policy, target_freq));
+	khz = gem5_granted_khz(policy);
+
+	/* The core leaves the scale to the ticks, and idle CPUs have none. */
+	scale = gem5_freq_scale(policy, khz);
+	for_each_cpu(cpu, policy->related_cpus)
+		WRITE_ONCE(per_cpu(arch_freq_scale, cpu), scale);
+	return khz;
+}
+
+/* At each tick: the scheduler, and those who read the policy, see what is granted by now. */
+static void gem5_scale_freq_tick(void)
+{
+	struct cpufreq_policy *policy = cpufreq_cpu_get_raw(smp_processor_id());
+	unsigned int cur, khz;
+
+	if (!policy)
+		return;
+
+	cur = READ_ONCE(policy->cur);
+	khz = gem5_granted_khz(policy);
+	this_cpu_write(arch_freq_scale, gem5_freq_scale(policy, khz));
+	/*
+	 * Other policies compare what they request with this. A request, or the tick of
+	 * another CPU, may have written what was granted after that: theirs stays.
+	 */
+	if (policy->fast_switch_enabled && cur != khz)
+		cmpxchg(&policy->cur, cur, khz);
+}
+
+static struct scale_freq_data gem5_scale_freq = {
+	.source		= SCALE_FREQ_SOURCE_CPUFREQ,
+	.set_freq_scale	= gem5_scale_freq_tick,
+};
+
+static struct gem5_domain *gem5_domain_read(struct gem5_ectrl *ectrl, u32 id)
+{
+	struct gem5_domain *domain;
+	u32 i, nr_levels, found;
+
+	for (i = 0; i < ectrl->nr_domains; i++) {
+		scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+			writel_relaxed(i, ectrl->base + DVFS_DOMAINID_AT_INDEX);
+			found = readl_relaxed(ectrl->base + DVFS_DOMAINID_AT_INDEX);
+		}
+		if (found == id)
+			break;
+	}
+	/* The controller takes down the machine for a domain it does not know. */
+	if (i == ectrl->nr_domains)
+		return ERR_PTR(-ENXIO);
+
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		writel_relaxed(id, ectrl->base + DOMAIN_ID);
+		nr_levels = readl_relaxed(ectrl->base + NUM_OF_PERF_LEVELS);
+	}
+	if (!nr_levels)
+		return ERR_PTR(-ENXIO);
+
+	domain = kzalloc(struct_size(domain, level, nr_levels), GFP_KERNEL);
+	if (!domain)
+		return ERR_PTR(-ENOMEM);
+
+	domain->ectrl = ectrl;
+	domain->id = id;
+	domain->nr_levels = nr_levels;
+	domain->requested_khz = ULONG_MAX;
+	for (i = 0; i < nr_levels; i++) {
+		scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+			writel_relaxed(id, ectrl->base + DOMAIN_ID);
+			writel_relaxed(i, ectrl->base + PERF_LEVEL_TO_READ);
+			domain->level[i].khz = readl_relaxed(ectrl->base + FREQ_AT_PERF_LEVEL);
+			domain->level[i].uv = readl_relaxed(ectrl->base + VOLT_AT_PERF_LEVEL);
+		}
+	}
+
+	return domain;
+}
+
+/* The level nearest to @khz, or an error when none is within half a percent. */
+static int gem5_find_level(const struct gem5_domain *domain, u32 khz)
+{
+	u32 i, best = 0, best_diff = U32_MAX;
+
+	for (i = 0; i < domain->nr_levels; i++) {
+		u32 diff = abs_diff(domain->level[i].khz, khz);
+
+		if (diff < best_diff) {
+			best_diff = diff;
+			best = i;
+		}
+	}
+
+	return best_diff <= khz / 200 ? best : -ENXIO;
+}
+
+static int gem5_map_levels(struct device *dev, struct gem5_domain *domain,
+			   struct cpufreq_frequency_table *table)
+{
+	struct cpufreq_frequency_table *pos;
+
+	cpufreq_for_each_entry(pos, table) {
+		int level = gem5_find_level(domain, pos->frequency);
+
+		if (level < 0) {
+			dev_err(dev, "no perf level of domain %u is near OPP %u kHz\n",
+				domain->id, pos->frequency);
+			return level;
+		}
+		pos->driver_data = level;
+	}
+
+	return 0;
+}
+
+static int gem5_cpufreq_init(struct cpufreq_policy *policy)
+{
+	struct gem5_ectrl *ectrl = cpufreq_get_driver_data();
+	struct cpufreq_frequency_table *table;
+	struct of_phandle_args args;
+	struct gem5_domain *domain;
+	struct device *dev;
+	int ret;
+
+	dev = get_cpu_device(policy->cpu);
+	if (!dev)
+		return -ENODEV;
+
+	ret = of_perf_domain_get_sharing_cpumask(policy->cpu, "performance-domains",
+						 "#performance-domain-cells",
+						 policy->cpus, &args);
+	if (ret)
+		return ret;
+	of_node_put(args.np);
+
+	domain = gem5_domain_read(ectrl, args.args[0]);
+	if (IS_ERR(domain)) {
+		dev_err(dev, "energy controller has no usable domain %u\n", args.args[0]);
+		return PTR_ERR(domain);
+	}
+
+	ret = dev_pm_opp_of_cpumask_add_table(policy->cpus);
+	if (ret) {
+		dev_err_probe(dev, ret, "no OPP table\n");
+		goto free_domain;
+	}
+
+	ret = dev_pm_opp_init_cpufreq_table(dev, &table);
+	if (ret)
+		goto remove_opps;
+
+	ret = gem5_map_levels(dev, domain, table);
+	if (ret)
+		goto free_table;
+
+	policy->driver_data = domain;
+	policy->freq_table = table;
+	policy->cpuinfo.transition_latency = ectrl->latency_ns;
+	policy->transition_delay_us = ectrl->rate_limit_us;
+	policy->fast_switch_possible = !ectrl->waits;
+	policy->dvfs_possible_from_any_cpu = true;
+	if (ectrl->may_grant_less)
+		topology_set_scale_freq_source(&gem5_scale_freq, policy->cpus);
+	return 0;
+
+free_table:
+	dev_pm_opp_free_cpufreq_table(dev, &table);
+remove_opps:
+	dev_pm_opp_of_cpumask_remove_table(policy->cpus);
+free_domain:
+	kfree(domain);
+	return ret;
+}
+
+static void gem5_cpufreq_exit(struct cpufreq_policy *policy)
+{
+	struct device *dev = get_cpu_device(policy->cpu);
+	struct gem5_domain *domain = policy->driver_data;
+
+	if (domain->ectrl->may_grant_less)
+		topology_clear_scale_freq_source(SCALE_FREQ_SOURCE_CPUFREQ,
+						 policy->related_cpus);
+	dev_pm_opp_free_cpufreq_table(dev, &policy->freq_table);
+	dev_pm_opp_of_cpumask_remove_table(policy->related_cpus);
+	kfree(domain);
+}
+
+static ssize_t show_fast_switch_enabled(struct cpufreq_policy *policy, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", policy->fast_switch_enabled);
+}
+cpufreq_freq_attr_ro(fast_switch_enabled);
+
+static struct freq_attr *gem5_cpufreq_attr[] = {
+#ifdef GEM5_LISTS_FREQUENCIES
+	/* Before Linux 6.15 the core leaves that to its drivers. */
+	&cpufreq_freq_attr_scaling_available_freqs,
+#endif
+	&fast_switch_enabled,
+	NULL
+};
+
+static struct cpufreq_driver gem5_cpufreq_driver = {
+	.name		= "gem5-cpufreq",
+	.flags		= CPUFREQ_NEED_INITIAL_FREQ_CHECK |
+			  CPUFREQ_HAVE_GOVERNOR_PER_POLICY,
+	.init		= gem5_cpufreq_init,
+	.exit		= gem5_cpufreq_exit,
+	.verify		= cpufreq_generic_frequency_table_verify,
+	.target_index	= gem5_cpufreq_target_index,
+	.fast_switch	= gem5_cpufreq_fast_switch,
+	.get		= gem5_cpufreq_get,
+	.register_em	= cpufreq_register_em_with_opp,
+	.attr		= gem5_cpufreq_attr,
+};
+
+static int gem5_cpufreq_probe(struct platform_device *pdev)
+{
+	struct device *dev = &pdev->dev;
+	struct gem5_ectrl *ectrl;
+
+	ectrl = devm_kzalloc(dev, sizeof(*ectrl), GFP_KERNEL);
+	if (!ectrl)
+		return -ENOMEM;
+
+	ectrl->base = devm_platform_ioremap_resource(pdev, 0);
+	if (IS_ERR(ectrl->base))
+		return PTR_ERR(ectrl->base);
+
+	raw_spin_lock_init(&ectrl->lock);
+
+	/* While the handler is disabled every other register reads as 0. */
+	if (!readl_relaxed(ectrl->base + DVFS_HANDLER_STATUS))
+		return dev_err_probe(dev, -ENODEV, "DVFS is disabled\n");
+
+	ectrl->nr_domains = readl_relaxed(ectrl->base + DVFS_NUM_DOMAINS);
+	ectrl->latency_ns = readl_relaxed(ectrl->base + DVFS_HANDLER_TRANS_LATENCY);
+	if (of_property_read_u32(dev->of_node, "gem5,rate-limit-us", &ectrl->rate_limit_us))
+		ectrl->rate_limit_us = DEFAULT_RATE_LIMIT_US;
+	ectrl->waits = of_property_read_bool(dev->of_node, "gem5,wait-for-transition");
+	ectrl->may_grant_less = of_property_read_bool(dev->of_node, "gem5,may-grant-less");
+	if (ectrl->may_grant_less) {
+		gem5_cpufreq_driver.target_index = gem5_cpufreq_limited_target_index;
+		gem5_cpufreq_driver.fast_switch = gem5_cpufreq_limited_fast_switch;
+	}
+
+	gem5_cpufreq_driver.driver_data = ectrl;
+	return cpufreq_register_driver(&gem5_cpufreq_driver);
+}
+
+static void gem5_cpufreq_remove(struct platform_device *pdev)
+{
+	cpufreq_unregister_driver(&gem5_cpufreq_driver);
+}
+
+static const struct of_device_id gem5_cpufreq_match[] = {
+	{ .compatible = "arm,gem5-energy-ctrl" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, gem5_cpufreq_match);
+
+static struct platform_driver gem5_cpufreq_platform_driver = {
+	.probe	= gem5_cpufreq_probe,
+	.remove	= gem5_cpufreq_remove,
+	.driver	= {
+		.name		= "gem5-cpufreq",
+		.of_match_table	= gem5_cpufreq_match,
+	},
+};
+module_platform_driver(gem5_cpufreq_platform_driver);
+
+MODULE_DESCRIPTION("CPU frequency scaling with gem5's energy controller");
+MODULE_LICENSE("GPL");
