@@ -35,7 +35,10 @@ def test_sums_hold_under_stress(
     sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path, clamps: str
 ) -> None:
     """Tasks that are clamped, moved, grouped and killed leave sums that are those of the tasks."""
-    switches = [(FEATURES, clamps), (FEATURES, "UCLAMP_CHECK"), (f"{FILES}/uclamp_wait", "2")]
+    switches = [
+        *((FEATURES, clamps), (FEATURES, "UCLAMP_CHECK")),
+        *((f"{FILES}/uclamp_wait", "2"), (f"{FILES}/uclamp_wait_deadband", "0")),
+    ]
     deadlines = sum_kernel.version.startswith("6.12")
     out = tmp_path / "run"
     done = survive(sum_kernel.image, juno, out, switches=switches, ms=1_000, deadlines=deadlines)
@@ -55,6 +58,8 @@ def test_without_a_clamp_nothing_is_added(
     script = [
         *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
         f"write {FEATURES} UCLAMP_CHECK",
+        f"write {FILES}/uclamp_wait 2",
+        f"write {FILES}/uclamp_wait_deadband 0",
         f"file /tmp/spin.sh {len(SPIN)}",
         SPIN,
         f"write {FILES}/stats 0",
