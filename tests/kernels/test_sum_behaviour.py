@@ -30,12 +30,14 @@ from tests.support.sum_checks import (
     check_boost,
     check_busy,
     check_cap_kept,
+    check_capped_contention,
     check_contention,
     check_events,
     check_fair_again,
     check_fit,
     check_headroom,
     check_hidden,
+    check_hidden_bound,
     check_idle_waiter,
     check_iowait,
     check_limit_at_once,
@@ -43,10 +45,12 @@ from tests.support.sum_checks import (
     check_reclassed_elsewhere,
     check_rt_asleep,
     check_rt_beside,
+    check_rt_leaves_fair,
     check_sum,
     check_system_limit,
     check_uncapped,
     check_wait,
+    check_wait_in_eas,
     check_waits_for_others,
     group,
     hog,
@@ -55,6 +59,7 @@ from tests.support.sum_checks import (
 from tests.support.sum_group_checks import (
     check_fair_again_after_lending,
     check_lent,
+    check_lifted,
     check_moved_while_throttled,
     check_nested_limit,
     check_promised,
@@ -107,6 +112,26 @@ def test_an_rt_tasks_cap_bounds_its_own_part(guest: Guest) -> None:
 
 def test_an_rt_tasks_cap_holds_while_it_sleeps(guest: Guest) -> None:
     check_rt_asleep(guest)
+
+
+def test_an_rt_tasks_cap_is_not_a_fair_tasks(guest: Guest) -> None:
+    check_rt_leaves_fair(guest)
+
+
+def test_a_capped_task_that_waits_asks_for_no_more_than_its_cap(guest: Guest) -> None:
+    check_capped_contention(guest)
+
+
+def test_no_more_is_given_back_than_caps_took(guest: Guest) -> None:
+    check_hidden_bound(guest)
+
+
+def test_eas_knows_what_is_given_back(guest: Guest) -> None:
+    check_wait_in_eas(guest)
+
+
+def test_a_cap_holds_when_its_group_is_not_limited_any_more(guest: Guest) -> None:
+    check_lifted(guest)
 
 
 @pytest.mark.parametrize("bystander", BYSTANDERS)

@@ -78,6 +78,37 @@ def test_without_a_clamp_nothing_is_added(
     assert not counted["uclamp_comp"]
 
 
+#: Processes that sleep elsewhere while clamps of an empty group are written.
+SLEEPERS = 300
+
+
+def write_ns(image: Path, juno: Platform, out: Path) -> int:
+    """How long 100 writes to a group's clamp take in the guest."""
+    sleep = f"for n in $(seq {SLEEPERS}); do sleep 100 & done; wait"
+    script = [
+        *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        f"file /tmp/sleep.sh {len(sleep)}",
+        sleep,
+        "spawn sleepers /bin/busybox sh /tmp/sleep.sh",
+        "sleep-ms 1500",
+        "start",
+        *(f"write {GROUP}/cpu.uclamp.max {value}" for value in 50 * (20, 30)),
+        "stop",
+    ]
+    marks = boot(image, juno, script, out).marks
+    return marks[3] - marks[2]
+
+
+def test_a_write_to_a_groups_clamp_visits_its_tasks_alone(
+    sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    base = kernel_of(sum_kernel.name.replace("sum", "base"))
+    took = write_ns(sum_kernel.image, juno, tmp_path / "sum")
+    assert took <= 2 * write_ns(base.image, juno, tmp_path / "base")
+
+
 #: The agent goes into a group, whose tasks it starts.
 ENTER = (
     f"file /tmp/spin.sh {len(SPIN)}",

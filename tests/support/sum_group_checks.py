@@ -108,6 +108,19 @@ def check_throttled(guest: Guest, kind: str) -> None:
     assert share(guest.khz(lines, cpu=4, ms=1_000), BIG_KHZ[2]) >= 0.98
 
 
+def check_lifted(guest: Guest) -> None:
+    """A capped hog is alone: its cap holds after its group has had a fifth of the time."""
+    lines = [
+        *group("limited", max="20000 100000"),
+        f"write {GROUPS}/limited/cpu.uclamp.max 20",
+        *within("limited", hog("capped", 4)),
+        "sleep-ms 500",
+        f"write {GROUPS}/limited/cpu.max max",
+        "sleep-ms 400",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=400), BIG_KHZ[1]) <= 0.05
+
+
 def check_throttled_do_not_wait(guest: Guest, kind: str) -> None:
     """An uncapped hog may run for 10 of 100 ms: it hardly waits for a capped one, of low weight."""
     limited, name = _limited(kind, max="10000 100000")
