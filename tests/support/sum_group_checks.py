@@ -30,7 +30,7 @@ def check_lent(guest: Guest) -> None:
     """A fair task that has inherited a real-time priority is clamped as the task that it is.
 
     It is capped to 100 and alone, and inherits the priority for 150 of 170 ms. Who waits for it
-    asks for everything. What it used as a real-time task counts without the cap in between.
+    asks for everything.
     """
     lines = ["spawn lends /bin/lends 4 100 150 20", "sleep-ms 300"]
     assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.4

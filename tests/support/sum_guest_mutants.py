@@ -422,7 +422,7 @@ MUTANTS = [
     ),
     GuestMutant(
         SUM,
-        "who-waits-for-who-is-not-capped-counts-beside-caps",
+        "who-waits-for-who-is-not-capped-counts-next-to-caps",
         Edit(FAIR, "\t\tutil += uclamp_contention(rq, add, del);\n", "\t\t;\n"),
         _clamped(check_contention, "tiny"),
     ),
