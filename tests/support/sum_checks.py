@@ -154,7 +154,7 @@ def check_sum(guest: Guest, number: int, cap: int) -> None:
 
 
 def check_rt_beside(guest: Guest) -> None:
-    """An RT task that is capped to 200 and works half of the time, next to a fair hog capped to 100.
+    """An RT task that is capped to 200 and works half of the time, next to a hog capped to 100.
 
     Both may have 300, with headroom 375: the lowest OPP, 512.
     """
