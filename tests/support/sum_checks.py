@@ -219,14 +219,15 @@ def check_contention(guest: Guest, bystander: str) -> None:
 
 
 def check_capped_contention(guest: Guest) -> None:
-    """A capped task waits for a boosted one, whose boost is more than the cap takes.
+    """Capped tasks wait for each other, and a boost adds more than their caps take.
 
-    100 and 240 ask for the lowest OPP, 512. They are runnable for 480 there, 600 with headroom.
+    Four times 40 and 230 ask for the lowest OPP, 512, with headroom. The four use 54 each there,
+    and are runnable for 544 together, 680 with headroom.
     """
     lines = [
         f"write {FEATURES} NO_UTIL_EST",
-        hog("boosted", 4, "-m 240 -w -r 5000 -p 16000"),
-        hog("capped", 4, "-M 100 -w -r 5000 -p 16000 -n 5"),
+        hog("boosted", 4, "-m 230 -r 100 -p 4000"),
+        *(hog(f"capped{n}", 4, "-M 40 -w -r 1700 -p 16000") for n in range(4)),
         "sleep-ms 500",
     ]
     assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.1

@@ -38,7 +38,6 @@ from tests.support.sum_group_checks import (
     check_fair_again_after_lending,
     check_lent,
     check_lifted,
-    check_moved_while_throttled,
     check_nested_limit,
     check_promised,
     check_throttled,
@@ -474,15 +473,5 @@ MUTANTS = [
             "\t\t\t;\n",
         ),
         _clamped(check_wait_in_eas),
-    ),
-    GuestMutant(
-        ("sum",),  # on 7.3 the CPU has its utilization at once: excess hides it, an open fault
-        "a-cap-comes-to-a-throttled-group-with-what-it-caps",
-        Edit(
-            UCLAMP,
-            "\tp->uclamp_part.excess = throttled ? READ_ONCE(p->se.avg.util_avg) : 0;\n",
-            "\tp->uclamp_part.excess = throttled ? 0 : 0;\n",
-        ),
-        _clamped(check_moved_while_throttled),
     ),
 ]
