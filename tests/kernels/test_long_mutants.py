@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from configs.platform import Platform
-from engines.base import EngineFailed
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
 from tests.support.mutants import mutant_image
 from tests.support.releases import source_for
 from tests.support.stress import counters, survive

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from kernels.build import KernelArtefact
-from kernels.switches import STATS
+from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.switches import STATS
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import counters
 from tests.support.sum_checks import (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from configs.platform import Platform
-from experiments.script import UCLAMP_IN_USE
-from kernels.build import KernelArtefact
-from kernels.switches import STATS
+from eascope.configs.platform import Platform
+from eascope.experiments.script import UCLAMP_IN_USE
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.switches import STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import counters, guest_program, survive

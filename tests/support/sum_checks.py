@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from configs.platform import Platform
-from kernels.switches import STATS
+from eascope.configs.platform import Platform
+from eascope.kernels.switches import STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import counters, guest_program
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kernels.switches import STATS
+from eascope.kernels.switches import STATS
 from tests.support.sum_checks import (
     BIG_KHZ,
     FEATURES,
