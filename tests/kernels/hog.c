@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hog [-c CPU] [-m MIN] [-M MAX] [-n NICE] [-i] [-r RUN_US -p PERIOD_US [-k PERIODS]]: always runs,
- * or works for RUN_US of each PERIOD_US by the clock; under SCHED_IDLE with -i. After PERIODS it
- * always runs.
+ * hog [-c CPU] [-m MIN] [-M MAX] [-n NICE] [-i] [-f] [-r RUN_US -p PERIOD_US [-k PERIODS] [-w]]:
+ * always runs, or works for RUN_US of each PERIOD_US by the clock; under SCHED_IDLE with -i, under
+ * SCHED_FIFO with -f. After PERIODS it always runs. With -w, RUN_US are of its own time, and its
+ * periods begin together with those of other tasks.
  */
 #include <sched.h>
 #include <stdint.h>
@@ -21,13 +22,21 @@ static void sleep_until(int64_t us)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }
 
+static int64_t own_us(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+}
+
 int main(int argc, char **argv)
 {
 	struct attr attr = { .size = sizeof(attr) };
-	int64_t run_us = 0, period_us = 0, begin;
-	int option, periods = -1;
+	int64_t run_us = 0, period_us = 0, begin, worked = 0;
+	int option, periods = -1, own = 0;
 
-	while ((option = getopt(argc, argv, "c:m:M:n:ir:p:k:")) != -1) {
+	while ((option = getopt(argc, argv, "c:m:M:n:ifr:p:k:w")) != -1) {
 		switch (option) {
 		case 'c':
 			if (pin(0, atoi(optarg))) {
@@ -49,6 +58,13 @@ int main(int argc, char **argv)
 		case 'i':
 			attr.policy = SCHED_IDLE;
 			break;
+		case 'f':
+			attr.policy = SCHED_FIFO;
+			attr.priority = 1;
+			break;
+		case 'w':
+			own = 1;
+			break;
 		case 'r':
 			run_us = atoi(optarg);
 			break;
@@ -67,10 +83,15 @@ int main(int argc, char **argv)
 		perror("hog: attributes");
 		return 1;
 	}
-	for (begin = now_us();; begin += period_us) {
-		while (!run_us || !periods || now_us() < begin + run_us)
+	begin = now_us();
+	if (own)
+		begin += period_us - begin % period_us;
+	for (;; begin += period_us) {
+		sleep_until(begin);
+		while (!run_us || !periods ||
+		       (own ? own_us() < worked + run_us : now_us() < begin + run_us))
 			;
-		sleep_until(begin + period_us);
+		worked = own_us();
 		if (periods > 0)
 			periods--;
 	}

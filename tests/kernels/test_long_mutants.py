@@ -24,6 +24,7 @@ FILES = "/sys/kernel/debug/sched/eascope"
 SWITCHES = [
     ("/sys/kernel/debug/sched/features", "UCLAMP_CHECK"),
     (f"{FILES}/uclamp_wait", "2"),
+    (f"{FILES}/uclamp_wait_deadband", "0"),
 ]
 
 

@@ -14,12 +14,12 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.releases import DEFAULT
 from eascope.kernels.switches import STATS
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import counters
 from tests.support.sum_checks import (
     BIG_KHZ,
+    BYSTANDERS,
     FEATURES,
     FILES,
     GROUPS,
@@ -30,18 +30,28 @@ from tests.support.sum_checks import (
     check_boost,
     check_busy,
     check_cap_kept,
+    check_capped_contention,
+    check_contention,
     check_events,
     check_fair_again,
     check_fit,
     check_headroom,
     check_hidden,
+    check_hidden_bound,
+    check_idle_waiter,
     check_iowait,
     check_limit_at_once,
     check_reclassed,
     check_reclassed_elsewhere,
+    check_rt_asleep,
+    check_rt_beside,
+    check_rt_leaves_fair,
+    check_sum,
     check_system_limit,
     check_uncapped,
     check_wait,
+    check_wait_in_eas,
+    check_waits_for_others,
     group,
     hog,
     within,
@@ -49,11 +59,15 @@ from tests.support.sum_checks import (
 from tests.support.sum_group_checks import (
     check_fair_again_after_lending,
     check_lent,
+    check_lifted,
     check_moved_while_throttled,
     check_nested_limit,
     check_promised,
     check_throttled,
+    check_throttled_boost,
+    check_throttled_boost_ends,
     check_throttled_do_not_wait,
+    check_throttled_io,
 )
 
 pytestmark = pytest.mark.guest
@@ -87,16 +101,73 @@ def test_a_waiting_capped_task_takes_nothing(
     check_background(guest, options, others)
 
 
+@pytest.mark.parametrize(("number", "cap"), [(2, 400), (16, 50), (32, 25)])
+def test_caps_add_up_however_many_they_are(guest: Guest, number: int, cap: int) -> None:
+    check_sum(guest, number, cap)
+
+
+def test_an_rt_tasks_cap_bounds_its_own_part(guest: Guest) -> None:
+    check_rt_beside(guest)
+
+
+def test_an_rt_tasks_cap_holds_while_it_sleeps(guest: Guest) -> None:
+    check_rt_asleep(guest)
+
+
+def test_an_rt_tasks_cap_is_not_a_fair_tasks(guest: Guest) -> None:
+    check_rt_leaves_fair(guest)
+
+
+def test_a_capped_task_that_waits_asks_for_no_more_than_its_cap(guest: Guest) -> None:
+    check_capped_contention(guest)
+
+
+def test_no_more_is_given_back_than_caps_took(guest: Guest) -> None:
+    check_hidden_bound(guest)
+
+
+def test_eas_knows_what_is_given_back(guest: Guest) -> None:
+    check_wait_in_eas(guest)
+
+
+def test_a_cap_holds_when_its_group_is_not_limited_any_more(guest: Guest) -> None:
+    check_lifted(guest)
+
+
+@pytest.mark.parametrize("bystander", BYSTANDERS)
+def test_contention_counts_beside_capped_tasks(guest: Guest, bystander: str) -> None:
+    check_contention(guest, bystander)
+
+
+def test_who_gets_no_time_is_given_nothing_back(guest: Guest) -> None:
+    check_idle_waiter(guest)
+
+
+def test_who_waits_for_uncapped_tasks_is_given_nothing_back(guest: Guest) -> None:
+    check_waits_for_others(guest)
+
+
+@pytest.mark.parametrize("options", ["", "-r 500 -p 5000"], ids=["awake", "waking"])
+def test_throttled_boosts_do_not_count(guest: Guest, options: str) -> None:
+    check_throttled_boost(guest, options)
+
+
+def test_throttled_boosts_do_not_end_eas(guest: Guest) -> None:
+    check_throttled_boost_ends(guest)
+
+
+def test_throttled_tasks_do_not_lift_the_bound_of_io(guest: Guest) -> None:
+    check_throttled_io(guest)
+
+
 @pytest.mark.parametrize("kind", ["alone", "nested"])
 def test_a_throttled_group_takes_nothing(guest: Guest, kind: str) -> None:
     check_throttled(guest, kind)
 
 
 @pytest.mark.parametrize("kind", ["alone", "nested"])
-def test_throttled_tasks_do_not_wait(sum_kernel: KernelArtefact, guest: Guest, kind: str) -> None:
-    # 7.3 estimates a throttled task by the time that its group had: it runs at the highest OPP.
-    estimate = "UTIL_EST" if sum_kernel.release == DEFAULT else "NO_UTIL_EST"
-    check_throttled_do_not_wait(guest, estimate, kind)
+def test_throttled_tasks_do_not_wait(guest: Guest, kind: str) -> None:
+    check_throttled_do_not_wait(guest, kind)
 
 
 def test_who_comes_to_a_throttled_group_takes_nothing(guest: Guest) -> None:
@@ -221,7 +292,7 @@ def test_a_waking_task_counts_the_same_wherever_it_may_go(guest: Guest) -> None:
 def test_who_waited_while_nobody_looked_does_not_count(guest: Guest) -> None:
     """Switched on, the signal of waiting tasks begins at zero, also for the second time."""
     lines = [
-        hog("capped", 4, "-M 100"),
+        hog("capped", 4, "-M 100 -n -20"),
         *(hog(f"free{number}", 4) for number in range(3)),
         f"write {FILES}/uclamp_wait 1",
         "sleep-ms 300",

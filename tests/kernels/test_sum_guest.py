@@ -35,7 +35,10 @@ def test_sums_hold_under_stress(
     sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path, clamps: str
 ) -> None:
     """Tasks that are clamped, moved, grouped and killed leave sums that are those of the tasks."""
-    switches = [(FEATURES, clamps), (FEATURES, "UCLAMP_CHECK"), (f"{FILES}/uclamp_wait", "2")]
+    switches = [
+        *((FEATURES, clamps), (FEATURES, "UCLAMP_CHECK")),
+        *((f"{FILES}/uclamp_wait", "2"), (f"{FILES}/uclamp_wait_deadband", "0")),
+    ]
     deadlines = sum_kernel.version.startswith("6.12")
     out = tmp_path / "run"
     done = survive(sum_kernel.image, juno, out, switches=switches, ms=1_000, deadlines=deadlines)
@@ -55,6 +58,8 @@ def test_without_a_clamp_nothing_is_added(
     script = [
         *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
         f"write {FEATURES} UCLAMP_CHECK",
+        f"write {FILES}/uclamp_wait 2",
+        f"write {FILES}/uclamp_wait_deadband 0",
         f"file /tmp/spin.sh {len(SPIN)}",
         SPIN,
         f"write {FILES}/stats 0",
@@ -71,6 +76,37 @@ def test_without_a_clamp_nothing_is_added(
     assert counted["uclamp_checked_idle"] > 10
     assert not counted["uclamp_broken"]
     assert not counted["uclamp_comp"]
+
+
+#: Processes that sleep elsewhere while clamps of an empty group are written.
+SLEEPERS = 300
+
+
+def write_ns(image: Path, juno: Platform, out: Path) -> int:
+    """How long 100 writes to a group's clamp take in the guest."""
+    sleep = f"for n in $(seq {SLEEPERS}); do sleep 100 & done; wait"
+    script = [
+        *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        f"file /tmp/sleep.sh {len(sleep)}",
+        sleep,
+        "spawn sleepers /bin/busybox sh /tmp/sleep.sh",
+        "sleep-ms 1500",
+        "start",
+        *(f"write {GROUP}/cpu.uclamp.max {value}" for value in 50 * (20, 30)),
+        "stop",
+    ]
+    marks = boot(image, juno, script, out).marks
+    return marks[3] - marks[2]
+
+
+def test_a_write_to_a_groups_clamp_visits_its_tasks_alone(
+    sum_kernel: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    base = kernel_of(sum_kernel.name.replace("sum", "base"))
+    took = write_ns(sum_kernel.image, juno, tmp_path / "sum")
+    assert took <= 2 * write_ns(base.image, juno, tmp_path / "base")
 
 
 #: The agent goes into a group, whose tasks it starts.

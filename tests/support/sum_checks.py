@@ -143,6 +143,165 @@ def check_background(guest: Guest, options: str, others: int) -> None:
     assert share(khz[60 // PERIOD_MS :], BIG_KHZ[2]) >= 0.98
 
 
+def check_sum(guest: Guest, number: int, cap: int) -> None:
+    """Caps of hogs that add up to 800 count with 800, however many they are."""
+    lines = [*(hog(f"capped{n}", 4, f"-M {cap}") for n in range(number)), "sleep-ms 1500"]
+    traced = guest.traced(lines, "eascope:sched_uclamp_cpu", [], ms=600)
+    sums = [field(line, "uclamp_avg") for line in traced if "cpu=4 " in line]
+    assert len(sums) > 20, sums
+    # Who switched tracing on may have been there; what runs is seldom below its cap.
+    assert 760 <= sum(sums) / len(sums) <= 820, sums
+
+
+def check_rt_beside(guest: Guest) -> None:
+    """An RT task that is capped to 200 and works half of the time, next to a hog capped to 100.
+
+    Both may have 300, with headroom 375: the lowest OPP, 512.
+    """
+    lines = [
+        hog("fair", 4, "-M 100"),
+        hog("rt", 4, "-f -m 0 -M 200 -r 10000 -p 20000"),
+        "sleep-ms 500",
+    ]
+    # A kworker may begin there, which counts with a new task's utilization for some 20 ms.
+    assert share(guest.khz(lines, cpu=4, ms=600), BIG_KHZ[1]) <= 0.1
+
+
+def check_rt_asleep(guest: Guest) -> None:
+    """What such a task used does not count more as it sleeps: 200, and headroom.
+
+    Another one makes requests.
+    """
+    lines = [
+        hog("light", 4, "-M 1 -r 100 -p 3000"),
+        hog("rt", 4, "-f -m 0 -M 200 -r 14000 -p 20000"),
+        "sleep-ms 500",
+    ]
+    asked = perfs(guest, lines, [], ms=600)
+    assert len(asked) > 20, asked
+    assert max(asked) <= 450, asked
+
+
+def check_rt_leaves_fair(guest: Guest) -> None:
+    """The cap of an RT task that works for a tenth of the time is not a fair hog's."""
+    lines = [
+        hog("free", 4),
+        hog("rt", 4, "-f -m 0 -M 100 -r 2000 -p 20000"),
+        "sleep-ms 500",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=600), BIG_KHZ[2]) >= 0.98
+
+
+#: What a task may be that takes nothing from others which wait for each other.
+BYSTANDERS = {
+    "none": [],
+    "tiny": [hog("bystander", 4, "-M 10 -r 200 -p 4000")],
+    "throttled": [
+        *group("limited", max="1000 100000"),
+        *within("limited", hog("bystander", 4, "-M 10")),
+    ],
+}
+
+
+def check_contention(guest: Guest, bystander: str) -> None:
+    """Two tasks work for 5 ms of 16, and one always waits for the other: their CPU gets faster.
+
+    At the highest OPP they use 640, 800 with headroom, for which the middle one is enough, 853. But
+    they are runnable for 15 of 16 ms, 960; at the middle OPP that is 800, still more than 683.
+    """
+    lines = [
+        f"write {FEATURES} NO_UTIL_EST",
+        *BYSTANDERS[bystander],
+        *(hog(f"worker{n}", 4, "-w -r 5000 -p 16000") for n in range(2)),
+        "sleep-ms 500",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[2]) >= 0.9
+
+
+def check_capped_contention(guest: Guest) -> None:
+    """Capped tasks wait for each other, and a boost adds more than their caps take.
+
+    Four times 40 and 230 ask for the lowest OPP, 512, with headroom. The four use 54 each there,
+    and are runnable for 544 together, 680 with headroom.
+    """
+    lines = [
+        f"write {FEATURES} NO_UTIL_EST",
+        hog("boosted", 4, "-m 230 -r 100 -p 4000"),
+        *(hog(f"capped{n}", 4, "-M 40 -w -r 1700 -p 16000") for n in range(4)),
+        "sleep-ms 500",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.1
+
+
+def check_hidden_bound(guest: Guest) -> None:
+    """A cap takes next to nothing: no more is given back to who waits for its task."""
+    lines = [
+        f"write {FEATURES} NO_UTIL_EST",
+        f"write {FILES}/uclamp_wait 2",
+        f"write {FILES}/uclamp_wait_deadband 0",
+        hog("capped", 4, "-M 150 -w -r 5000 -p 16000 -n -20"),
+        hog("free", 4, "-w -r 5000 -p 16000"),
+        "sleep-ms 500",
+    ]
+    traced = guest.traced(lines, "eascope:sched_uclamp_cpu", [], ms=400)
+    traced = [line for line in traced if "cpu=4 " in line]
+    assert max(field(line, "wait") for line in traced) > 100
+    above = [field(line, "comp") - field(line, "util_avg") for line in traced]
+    assert max(above) <= 2, above
+
+
+def check_wait_in_eas(guest: Guest) -> None:
+    """What is given back on a CPU, EAS knows of when it looks at that CPU's domain.
+
+    A task uses some 150, and waits as long for one that is capped to 100.
+    """
+    lines = [
+        f"write {FEATURES} NO_UTIL_EST",
+        f"write {FILES}/uclamp_wait 2",
+        f"write {FILES}/uclamp_wait_deadband 0",
+        hog("capped", 4, "-M 100"),
+        hog("free", 4, "-w -r 4000 -p 16000"),
+        "sleep-ms 500",
+        "spawn light /bin/busybox taskset 15 /bin/hog -r 500 -p 10000",
+    ]
+    events = "eascope:sched_compute_energy eascope:sched_uclamp_cpu"
+    traced = guest.traced(lines, events, [], ms=600, mark=": sched_")
+    given = [field(line, "comp") for line in traced if "uclamp_cpu: cpu=4 " in line]
+    assert len(given) > 20
+    expected = [int(util) for line in traced for util in EXPECTED.findall(line)]
+    assert len(expected) > 20
+    # Of the domain without the task; a quarter more is headroom.
+    assert max(expected) >= max(given), (expected, given)
+
+
+def check_idle_waiter(guest: Guest) -> None:
+    """A hog of SCHED_IDLE waits for a capped one: it has next to nothing to gain."""
+    lines = [
+        f"write {FILES}/uclamp_wait 2",
+        hog("capped", 4, "-M 200"),
+        hog("idle", 4, "-i"),
+        "sleep-ms 600",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.05
+
+
+def check_waits_for_others(guest: Guest) -> None:
+    """Two hogs wait for each other; next to them, a capped task works for a tenth of the time.
+
+    They wait for that for a tenth of the time, 205 of 2048; for each other, 1024.
+    """
+    lines = [
+        f"write {FILES}/uclamp_wait 2",
+        *(hog(f"free{n}", 4) for n in range(2)),
+        hog("capped", 4, "-M 10 -r 2000 -p 20000 -n -10"),
+        "sleep-ms 500",
+    ]
+    traced = guest.traced(lines, "eascope:sched_uclamp_cpu", [], ms=400)
+    waits = [field(line, "wait") for line in traced if "cpu=4 " in line]
+    assert len(waits) > 20
+    assert 0 < max(waits) < 500, waits
+
+
 def check_system_limit(guest: Guest) -> None:
     """600 with headroom are 880 MHz of a big CPU; 100 are 150, less than its lowest OPP."""
     lines = [
@@ -152,7 +311,8 @@ def check_system_limit(guest: Guest) -> None:
         f"write {SYSCTL}/sched_util_clamp_min 100",
         "sleep-ms 300",
     ]
-    assert share(guest.khz(lines, cpu=4, ms=200), BIG_KHZ[1]) <= 0.05
+    # A kworker may begin there, which counts with a new task's utilization for some 20 ms.
+    assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.05
 
 
 def check_boost(guest: Guest, feature: str) -> None:
@@ -219,13 +379,13 @@ def check_events(guest: Guest, feature: str) -> None:
     assert len(tasks) > 10
     assert len(cpus) > 10
     cap = 400 if feature == "UCLAMP_NO_HEADROOM" else 500
-    assert {_field(line, "uclamp_max") for line in tasks} == {cap}
-    assert {_field(line, "uclamp_avg") for line in tasks} == {cap}
+    assert {field(line, "uclamp_max") for line in tasks} == {cap}
+    assert {field(line, "uclamp_avg") for line in tasks} == {cap}
     # Who switched tracing on may have been there: what it left is a few units in the end.
-    assert all(abs(_field(line, "uclamp_avg") - cap) <= 10 for line in cpus[len(cpus) // 2 :])
+    assert all(abs(field(line, "uclamp_avg") - cap) <= 10 for line in cpus[len(cpus) // 2 :])
 
 
-def _field(line: str, name: str) -> int:
+def field(line: str, name: str) -> int:
     match = re.search(rf" {name}=(\d+)", line)
     assert match, line
     return int(match[1])
@@ -282,7 +442,7 @@ def perfs(guest: Guest, lines: list[str], after: list[str], *, ms: int) -> list[
     """What CPU 4 asks for in ``ms`` after ``lines``, with headroom and clamps."""
     event = "eascope:sched_cpufreq_req"
     traced = guest.traced(lines, event, after, ms=ms)
-    return [_field(line, "perf") for line in traced if "req: cpu=4 " in line]
+    return [field(line, "perf") for line in traced if "req: cpu=4 " in line]
 
 
 def check_cap_kept(guest: Guest, kind: str) -> None:
@@ -371,6 +531,8 @@ def check_uncapped(guest: Guest, feature: str) -> None:
     assert counted["feec_called"] / counted["select_wakeup"] < 0.05
 
 
+#: For how much EAS expects a domain's frequency to be, without the task.
+EXPECTED = re.compile(r" sched_compute_energy: .*dst_cpu=-1 .*max_util=(\d+) ")
 #: uclamp_wait, uclamp_wait_deadband, and whether waiting tasks get the highest OPP.
 WAITING = {
     "off": (0, 128, False),

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from eascope.kernels.switches import STATS
 from tests.support.sum_checks import (
     BIG_KHZ,
     FEATURES,
     FILES,
     GROUPS,
     Guest,
+    field,
     group,
     hog,
     perfs,
@@ -28,7 +30,7 @@ def check_lent(guest: Guest) -> None:
     """A fair task that has inherited a real-time priority is clamped as the task that it is.
 
     It is capped to 100 and alone, and inherits the priority for 150 of 170 ms. Who waits for it
-    asks for everything. What it used as a real-time task counts without the cap in between.
+    asks for everything.
     """
     lines = ["spawn lends /bin/lends 4 100 150 20", "sleep-ms 300"]
     assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.4
@@ -106,19 +108,89 @@ def check_throttled(guest: Guest, kind: str) -> None:
     assert share(guest.khz(lines, cpu=4, ms=1_000), BIG_KHZ[2]) >= 0.98
 
 
-def check_throttled_do_not_wait(guest: Guest, estimate: str, kind: str) -> None:
-    """A tenth of the time by bandwidth, not capped, and a cap: no more than a tenth and that."""
+def check_lifted(guest: Guest) -> None:
+    """A capped hog is alone: its cap holds after its group has had a fifth of the time."""
+    lines = [
+        *group("limited", max="20000 100000"),
+        f"write {GROUPS}/limited/cpu.uclamp.max 20",
+        *within("limited", hog("capped", 4)),
+        "sleep-ms 500",
+        f"write {GROUPS}/limited/cpu.max max",
+        "sleep-ms 400",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=400), BIG_KHZ[1]) <= 0.05
+
+
+def check_throttled_do_not_wait(guest: Guest, kind: str) -> None:
+    """An uncapped hog may run for 10 of 100 ms: it hardly waits for a capped one, of low weight."""
     limited, name = _limited(kind, max="10000 100000")
     lines = [
-        f"write {FEATURES} {estimate}",
         f"write {FILES}/uclamp_wait 2",
+        f"write {GROUPS}/cgroup.subtree_control +cpu",
         *limited,
         hog("capped", 4, "-M 100 -n 19"),
         *within(name, hog("free", 4)),
         "sleep-ms 500",
     ]
-    khz = guest.khz(lines, cpu=4, ms=1_000)
-    assert share(khz, BIG_KHZ[1]) <= 0.05
+    traced = guest.traced(lines, "eascope:sched_uclamp_cpu", [], ms=500)
+    waits = [field(line, "wait") for line in traced if "cpu=4 " in line]
+    assert len(waits) > 20
+    assert max(waits) < 250, waits
+
+
+def _boosted(number: int, options: str = "") -> list[str]:
+    """Boosted tasks in a group that may run for 5 of 100 ms, one of which uses that up.
+
+    Besides, one that always asks for a frequency. Estimates of throttled tasks count in mainline.
+    """
+    return [
+        f"write {FEATURES} NO_UTIL_EST",
+        *group("limited", max="5000 100000"),
+        *within(
+            "limited",
+            hog("boosted", 4, "-m 100"),
+            *(hog(f"boosted{n}", 4, "-m 100", options) for n in range(1, number)),
+        ),
+        hog("light", 4, "-r 100 -p 3000"),
+        "sleep-ms 500",
+    ]
+
+
+def check_throttled_boost(guest: Guest, options: str) -> None:
+    """While the group may not run its boosts are as if it slept, and then they count.
+
+    800 with headroom are the highest OPP; in 32 ms half of that is forgotten.
+
+    :param options: of all but one of its tasks.
+    """
+    high = share(guest.khz(_boosted(8, options), cpu=4, ms=1_000), BIG_KHZ[2])
+    assert 0.05 <= high <= 0.4
+
+
+def check_throttled_boost_ends(guest: Guest) -> None:
+    """Twelve of them overutilize their CPU, but not while they may not run: EAS goes on."""
+    lines = [
+        *_boosted(12),
+        # The mark of a moment stays until load balance looks, which it does where a CPU is busy.
+        hog("busy", 1, "-M 50"),
+        "sleep-ms 200",
+        f"write {STATS} 0",
+        "spawn often /bin/hog -r 500 -p 10000",
+    ]
+    _, counted = guest.sampled(lines, cpu=0, ms=1_000)
+    # Each time that the group runs sets the mark.
+    assert counted["feec_called"] / counted["select_wakeup"] > 0.1
+
+
+def check_throttled_io(guest: Guest) -> None:
+    """An uncapped hog that may run for 1 of 100 ms does not lift the bound of a boost for I/O."""
+    lines = [
+        *group("limited", max="1000 100000"),
+        *within("limited", hog("free", 4)),
+        "spawn iowait /bin/iowait 0 4 100",
+        "sleep-ms 300",
+    ]
+    assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[2]) <= 0.1
 
 
 def check_moved_while_throttled(guest: Guest) -> None:

@@ -12,25 +12,36 @@ from tests.support.sum_checks import (
     check_boost,
     check_busy,
     check_cap_kept,
+    check_capped_contention,
+    check_contention,
     check_events,
     check_fair_again,
     check_headroom,
     check_hidden,
+    check_hidden_bound,
+    check_idle_waiter,
     check_iowait,
     check_limit_at_once,
     check_reclassed,
     check_reclassed_elsewhere,
+    check_rt_asleep,
+    check_rt_beside,
+    check_rt_leaves_fair,
+    check_sum,
     check_system_limit,
     check_uncapped,
     check_wait,
+    check_wait_in_eas,
+    check_waits_for_others,
 )
 from tests.support.sum_group_checks import (
     check_fair_again_after_lending,
     check_lent,
-    check_moved_while_throttled,
+    check_lifted,
     check_nested_limit,
     check_promised,
     check_throttled,
+    check_throttled_boost,
     check_throttled_do_not_wait,
 )
 from tests.support.sum_mutants import CAP_STAYS
@@ -106,7 +117,7 @@ MUTANTS = [
     GuestMutant(
         SUM,
         "what-is-waited-within-the-dead-band-gives-nothing-back",
-        Edit(UCLAMP, "\treturn wait > deadband ? wait - deadband : 0;\n", "\treturn wait;\n"),
+        Edit(UCLAMP, "\twait = wait > deadband ? wait - deadband : 0;\n", "\tdeadband = 0;\n"),
         _clamped(check_wait, "dead-band"),
     ),
     GuestMutant(
@@ -282,9 +293,9 @@ MUTANTS = [
         "a-task-that-inherits-a-priority-keeps-its-cap",
         Edit(
             RT,
-            "\t\t\t   p ? uclamp_eff_value(p, clamp_id) : uclamp_none(clamp_id));\n",
-            "\t\t\t   p && rt_policy(p->policy) ? uclamp_eff_value(p, clamp_id) :\n"
-            "\t\t\t\t\t\t\t uclamp_none(clamp_id));\n",
+            "uclamp_util_value(p, UCLAMP_MAX));\n",
+            "rt_policy(p->policy) ?\n"
+            "\t\t   uclamp_util_value(p, UCLAMP_MAX) : uclamp_none(UCLAMP_MAX));\n",
         ),
         _clamped(check_lent),
     ),
@@ -314,10 +325,8 @@ MUTANTS = [
         "a-limit-of-a-group-reaches-those-below",
         Edit(
             CORE,
-            "\tfor_each_process_thread(g, p)\n\t\tuclamp_update_active(p);\n",
-            "\tfor_each_process_thread(g, p)\n"
-            "\t\tif (!task_group(p)->parent || task_group(p)->parent == &root_task_group)\n"
-            "\t\t\tuclamp_update_active(p);\n",
+            "\t\tuclamp_update_active_tasks(css);\n",
+            "\t\tif (css == top_css)\n\t\t\tuclamp_update_active_tasks(css);\n",
         ),
         _clamped(check_nested_limit, "tightened"),
     ),
@@ -334,31 +343,135 @@ MUTANTS = [
         )
         for kind in ("alone", "nested")
     ),
-    GuestMutant(
-        ("sum",),  # on 7.3 who is throttled sleeps
-        "who-is-throttled-does-not-wait",
-        Edit(
-            UCLAMP,
-            "\trq->uclamp_sum.nr_uncapped += throttle ? -cfs_rq->uclamp_nr_uncapped :\n"
-            "\t\t\t\t\t\t cfs_rq->uclamp_nr_uncapped;\n",
-            "",
-        ),
-        _clamped(check_throttled_do_not_wait, "UTIL_EST", "alone"),
+    *(
+        GuestMutant(
+            ("sum",),  # on 7.3 who is throttled is dequeued
+            f"who-is-throttled-does-not-wait-{kind}",
+            Edit(FAIR, "\t\tuclamp_throttle(rq, cfs_rq, true);\n", ""),
+            _clamped(check_throttled_do_not_wait, kind),
+        )
+        for kind in ("alone", "nested")
     ),
     GuestMutant(
         ("sum",),
-        "who-is-below-a-throttled-group-does-not-wait",
-        Edit(UCLAMP, "\treturn cfs_rq->throttle_count;\n", "\treturn cfs_rq->throttled;\n"),
-        _clamped(check_throttled_do_not_wait, "UTIL_EST", "nested"),
+        "boosts-of-who-is-throttled-do-not-count",
+        Edit(FAIR, "\t\tuclamp_throttle(rq, cfs_rq, true);\n", ""),
+        _clamped(check_throttled_boost, ""),
     ),
     GuestMutant(
-        ("sum",),  # on 7.3 the CPU has its utilization at once: excess hides it, an open fault
-        "a-cap-comes-to-a-throttled-group-with-what-it-caps",
+        ("sum",),
+        "boosts-of-who-wakes-while-throttled-do-not-count",
         Edit(
             UCLAMP,
-            "\tp->uclamp_part.excess = throttled ? READ_ONCE(p->se.avg.util_avg) : 0;\n",
-            "\tp->uclamp_part.excess = throttled ? 0 : 0;\n",
+            "\tif (uclamp_is_throttled(cfs_rq_of(&p->se)))\n\t\treturn;\n\n\tif (part->where",
+            "\tif (part->where",
         ),
-        _clamped(check_moved_while_throttled),
+        _clamped(check_throttled_boost, "-r 500 -p 5000"),
+    ),
+    GuestMutant(
+        ("sum",),
+        "boosts-of-who-was-throttled-count-again",
+        Edit(FAIR, "\t\tuclamp_throttle(rq, cfs_rq, false);\n", ""),
+        _clamped(check_throttled_boost, ""),
+    ),
+    GuestMutant(
+        SUM,
+        "what-the-clock-of-a-group-did-not-see-is-forgotten",
+        Edit(
+            UCLAMP,
+            "\tpart->excess = uclamp_decay(part->excess, rq->uclamp_sum.period - part->stamp);\n",
+            "",
+        ),
+        _clamped(check_lifted),
+    ),
+    GuestMutant(
+        SUM,
+        "many-capped-tasks-count-as-few",
+        Edit(UCLAMP, "\t\tif (part->bias < 0) {\n", "\t\tif (false) {\n"),
+        _clamped(check_sum, 16, 50),
+    ),
+    GuestMutant(
+        SUM,
+        "an-rt-tasks-cap-bounds-its-part",
+        Edit(FAIR, "\treturn min(util, uclamp_rt_get(rq, UCLAMP_MAX));\n", "\treturn util;\n"),
+        _clamped(check_rt_beside),
+    ),
+    GuestMutant(
+        SUM,
+        "an-rt-tasks-cap-holds-while-it-sleeps",
+        Edit(
+            RT,
+            "\tif (!rq->rt.rt_nr_running)\n\t\treturn;\n",
+            "\tif (!rq->rt.rt_nr_running) {\n"
+            "\t\tWRITE_ONCE(rq->uclamp_rt[UCLAMP_MAX], SCHED_CAPACITY_SCALE);\n"
+            "\t\treturn;\n\t}\n",
+        ),
+        _clamped(check_rt_asleep),
+    ),
+    GuestMutant(
+        SUM,
+        "an-rt-tasks-cap-is-not-a-fair-tasks",
+        Edit(
+            FAIR,
+            "\t\tutil += cpu_util_rt_clamped(rq);\n\t\t*max = scale;\n",
+            "\t\tutil += cpu_util_rt_clamped(rq);\n"
+            "\t\t*max = rt_rq_is_runnable(&rq->rt) ? uclamp_rt_get(rq, UCLAMP_MAX) : scale;\n",
+        ),
+        _clamped(check_rt_leaves_fair),
+    ),
+    GuestMutant(
+        SUM,
+        "who-waits-for-who-is-not-capped-counts-next-to-caps",
+        Edit(FAIR, "\t\tutil += uclamp_contention(rq, add, del);\n", "\t\t;\n"),
+        _clamped(check_contention, "tiny"),
+    ),
+    GuestMutant(
+        SUM,
+        "who-waits-for-who-is-capped-is-no-contention",
+        Edit(UCLAMP, "contention, capped ? 0 : waiting,\n", "contention, waiting,\n"),
+        _clamped(check_wait, "off"),
+    ),
+    GuestMutant(
+        SUM,
+        "a-capped-task-takes-its-wait-from-the-frequency-whatever-boosts-add",
+        Edit(
+            UCLAMP,
+            "\treturn nr_capped > 0 || total < 0 ||"
+            " READ_ONCE(rq->avg_uclamp_contention.util_avg);\n",
+            "\treturn total < 0;\n",
+        ),
+        _clamped(check_capped_contention),
+    ),
+    GuestMutant(
+        SUM,
+        "no-more-is-given-back-than-caps-took",
+        Edit(FAIR, "\treturn util + min(hidden, wait);\n", "\treturn util + wait;\n"),
+        _clamped(check_hidden_bound),
+    ),
+    GuestMutant(
+        SUM,
+        "no-more-is-given-back-than-uncapped-tasks-use",
+        Edit(
+            UCLAMP,
+            "\treturn min(wait, READ_ONCE(rq->avg_uclamp_wait.util_avg));\n",
+            "\treturn wait;\n",
+        ),
+        _clamped(check_idle_waiter),
+    ),
+    GuestMutant(
+        SUM,
+        "what-is-waited-for-uncapped-tasks-gives-nothing-back",
+        Edit(UCLAMP, "wait, capped ? waiting : 0,\n", "wait, waiting,\n"),
+        _clamped(check_waits_for_others),
+    ),
+    GuestMutant(
+        SUM,
+        "eas-knows-what-is-given-back",
+        Edit(
+            FAIR,
+            "\t\t\tutil = max(util, cpu_util_wait(cpu, p, dst_cpu));\n",
+            "\t\t\t;\n",
+        ),
+        _clamped(check_wait_in_eas),
     ),
 ]

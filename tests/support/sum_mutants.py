@@ -8,10 +8,6 @@ from dataclasses import dataclass
 
 from tests.support.mutants import Edit
 
-#: The condition of the warning when the last runnable task of a CPU leaves.
-BIAS_WITHOUT_TASKS = (
-    "sum->bias || sum->est_bias || sum->nr_capped || sum->nr_uncapped || uclamp_whole(sum->waiting)"
-)
 CORE, FAIR, UCLAMP = (f"kernel/sched/{name}.c" for name in ("core", "fair", "uclamp"))
 
 
@@ -68,15 +64,15 @@ CAP_STAYS = BrokenClaim(
 CLAIMS = [
     BrokenClaim(
         "a-limit-of-the-system-reaches-all",
-        "#endif\n\n\tuclamp_update_tasks();\n",
-        "#endif\n",
+        "\tfor_each_process_thread(g, p)\n\t\tuclamp_update_active(p);\n",
+        "\tp = g = NULL;\n",
         "effective clamps are stale",
         CORE,
     ),
     BrokenClaim(
         "clamps-of-a-group-reach-its-tasks",
-        "\tif (cpu_util_update_eff(of_css(of)))\n\t\tuclamp_update_tasks();\n",
-        "\tcpu_util_update_eff(of_css(of));\n",
+        "\t\tuclamp_update_active_tasks(css);\n",
+        "",
         "effective clamps are stale",
         CORE,
     ),
@@ -88,10 +84,9 @@ CLAIMS = [
     ),
     BrokenClaim(
         "no-task-no-bias",
-        "\tWRITE_ONCE(sum->est_bias, sum->est_bias - part->est_bias);\n\tpart->est_bias = 0;\n",
-        "\tpart->est_bias = 0;\n",
+        "\tWRITE_ONCE(sum->est_bias, sum->est_bias + change);\n",
+        "\tif (est_bias)\n\t\tWRITE_ONCE(sum->est_bias, sum->est_bias + change);\n",
         "sums differ",
-        on_612=BIAS_WITHOUT_TASKS,
     ),
     BrokenClaim(
         "an-estimate-has-a-bias",
@@ -117,6 +112,20 @@ CLAIMS = [
         "\tsum->waiting = uclamp_decay(sum->waiting, period - sum->period);\n",
         "",
         "sums differ",
+    ),
+    BrokenClaim(
+        "what-capped-tasks-use-decays-as-one",
+        "\tsum->over = uclamp_decay(sum->over, period - sum->period);\n",
+        "",
+        "sums differ",
+    ),
+    BrokenClaim(
+        "what-capped-tasks-may-use-leaves-with-them",
+        "\t\tsum->room -= part->room;\n",
+        "",
+        "sums differ",
+        on_612="sum->bias || sum->room || sum->nr_capped || uclamp_whole(sum->waiting) || "
+        "uclamp_whole(sum->over)",
     ),
     BrokenClaim(
         "what-is-promised-stays",
@@ -170,7 +179,7 @@ CLAIMS = [
         "who-runs-is-who-runs",
         "\tsum->curr = p;\n",
         "\tif (!p || !sum->curr)\n\t\tsum->curr = p;\n",
-        "other tasks wait",
+        "task is not accounted for",
         kernels=("sum",),  # on 7.3 who has run is put back first: there is nobody then
     ),
     BrokenClaim(
@@ -180,18 +189,19 @@ CLAIMS = [
         "task is not accounted for",
     ),
     BrokenClaim(
-        "who-runs-does-not-wait",
-        "\t\tnr--;\n\n\treturn nr;\n",
-        "\t\treturn nr;\n\n\treturn nr;\n",
-        "other tasks wait",
+        "who-may-not-run-sleeps",
+        "\t\tuclamp_throttle(rq, cfs_rq, true);\n",
+        "",
+        "task is not accounted for",
+        FAIR,
+        kernels=("sum",),  # on 7.3 who is throttled is dequeued
     ),
     BrokenClaim(
-        "who-may-not-run-does-not-wait",
-        "\trq->uclamp_sum.nr_uncapped += throttle ? -cfs_rq->uclamp_nr_uncapped :\n"
-        "\t\t\t\t\t\t cfs_rq->uclamp_nr_uncapped;\n",
-        "",
-        "other tasks wait",
-        kernels=("sum",),  # on 7.3 who is throttled sleeps
+        "what-a-group-that-goes-leaves-is-its-parents",
+        "\t\tuclamp_remove(cfs_rq, uclamp_decay(child->removed.uclamp_blocked,\n"
+        "\t\t\t\t\t\t   period - child->removed.uclamp_period), period);\n",
+        "\t\t(void)period;\n",
+        "sum of sleeping tasks differs",
     ),
     BrokenClaim(
         "caps-that-change-bound-io",
