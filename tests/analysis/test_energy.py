@@ -15,6 +15,7 @@ from eascope.engines.records import SHARED_PART
 from eascope.power.billed import (
     Energies,
     Interval,
+    OwnState,
     StatedPower,
     interval_of,
     whole_component,
@@ -160,7 +161,7 @@ def test_active_time_that_no_slice_covers_is_other(derived: Make, platform: Plat
 
 
 def test_another_model_can_take_the_place(derived: Make, platform: Platform) -> None:
-    class PerCycle:
+    class PerCycle(OwnState):
         name = "per-cycle"
         summary = "1 pJ per cycle"
         notes: tuple[str, ...] = ()
