@@ -13,10 +13,8 @@ from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import UNDECIDED
 from eascope.analysis.statistics import ENOUGH, MOST_SEEDS, POWER, Estimate, estimate, seeds_needed
 from eascope.analysis.verdicts import judge
-from eascope.host.table import Section
 from tests.support import coverage
 from tests.support.coverage import CASES, GAPS, covered, covered_rare, states
-from tests.support.repo import REPO
 
 
 def mean_of(values: list[float]) -> Estimate:
@@ -47,18 +45,6 @@ def test_intervals_cover_the_truth(case: str, gap: float) -> None:
     share, paired = covered(case, gap, 20, 2000)
     assert 93 <= share <= 97
     assert (paired > 75) == (case == "both, with the same seeds")
-
-
-@pytest.mark.long
-def test_the_page_has_the_measured_coverage() -> None:
-    """Between 93 and 97 % with twenty seeds, whatever the gap between the states."""
-    table = coverage.table()
-    assert table.markdown() in (REPO / "docs/reference/measures.md").read_text()
-    rows = [row for row in table.rows if not isinstance(row, Section)]
-    shares = [float(str(cell).split()[0]) for row in rows for cell in row[2:5]]
-    assert len(shares) == len(CASES) * len(GAPS)
-    assert all(93 <= share <= 97 for share in shares)
-    assert coverage.rare_table().markdown() in (REPO / "docs/reference/measures.md").read_text()
 
 
 def test_rare_states_have_the_products_intervals() -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,8 +31,6 @@ CORE_MA = {
     ),
 }
 CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
-
-Edited = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")

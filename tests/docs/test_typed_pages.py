@@ -18,13 +18,13 @@ import pytest
 
 from tests.support.calibration import row
 from tests.support.command import changed, eascope
-from tests.support.markdown import ROOT
 from tests.support.printed import EASCOPE, PYTHON, SHELL, Command, commands
+from tests.support.repo import REPO
 from tests.support.waiting import call
 
 PAGES = [
     "README.md",
-    *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs/recipes").glob("*.md"))),
+    *(str(page.relative_to(REPO)) for page in sorted((REPO / "docs/recipes").glob("*.md"))),
     "docs/concepts/model-axes.md",
     "docs/concepts/power.md",
     "docs/reference/measures.md",
@@ -60,7 +60,7 @@ NOT_TYPED = {
 
 def printed(name: str) -> list[Command]:
     """The commands of a page that are no shell words."""
-    page = ROOT / name
+    page = REPO / name
     return [
         command
         for command in commands(page, page.read_text())
@@ -83,7 +83,7 @@ def replaced(words: list[str], folder: Path) -> list[str]:
     if "--seeds" in words:
         words = changed(words, "--seeds", "1")
     if "./four-bigs.toml" in words:
-        recipe = (ROOT / "docs/recipes/add-a-platform.md").read_text()
+        recipe = (REPO / "docs/recipes/add-a-platform.md").read_text()
         block = re.findall(r"(?:^    .*\n)+", recipe, re.MULTILINE)[0]
         path = folder / "four-bigs.toml"
         path.write_text(textwrap.dedent(block))

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from eascope.engines.gem5.checkpoint import LAYOUT
 from eascope.host.imports import closure, code_digest
-from tests.support.markdown import ROOT
+from tests.support.repo import REPO
 
 #: The digest of the files that build the machine, and the layout that they had then.
 SEEN = ("0318b47cc696f1bcb60f62c96d6164cf31ab286e3a4843b1f1f017da82152093", 1)
 
 
 def test_another_machine_has_another_layout() -> None:
-    files = sorted(closure([ROOT / "engines/gem5/inside/machine.py"], ROOT))
-    names = {path.relative_to(ROOT).as_posix() for path in files}
+    files = sorted(closure([REPO / "engines/gem5/inside/machine.py"], REPO))
+    names = {path.relative_to(REPO).as_posix() for path in files}
     assert {f"engines/gem5/inside/{name}.py" for name in ("machine", "cores", "caches")} <= names
     digest = code_digest(files)
     assert (digest, LAYOUT) == SEEN, (
