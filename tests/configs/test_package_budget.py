@@ -28,16 +28,6 @@ def test_each_step_is_the_fastest_opp_within_the_budget(wide: Platform) -> None:
     assert wide.package_budget.steps[-1] == BudgetStep(24, 2_048_000)
 
 
-def test_other_platforms_have_none(juno: Platform) -> None:
-    assert juno.package_budget is None
-
-
-def test_its_sources_are_among_the_figures(wide: Platform) -> None:
-    words = [figure.what for figure in wide.figures if figure.what.startswith("package budget")]
-    assert len(words) == 2
-    assert words[0].startswith("package budget 2802 MHz up to 9 CPUs, 2704 MHz up to 11 CPUs")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

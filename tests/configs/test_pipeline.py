@@ -23,10 +23,6 @@ def test_every_core_has_a_pipeline_of_its_kind(name: str) -> None:
     assert memory == core.structure["memory_ports"].value
 
 
-def test_no_pipeline_without_a_core() -> None:
-    assert sorted(path.stem for path in PIPELINES.glob("*.toml")) == list_cores()
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

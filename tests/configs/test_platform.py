@@ -3,44 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from eascope.configs.cpunames import CpuNameError
 from eascope.configs.platform import CAPACITY_SCALE, Platform
 from eascope.configs.platform_file import list_platforms, load_platform
-from eascope.configs.source import KINDS, kind
 from eascope.host.errors import RequestError
-
-#: Juno r0's cluster power, busy: (MHz, V, mW), from its juno-sched-energy.dtsi.
-R0_SHARED = {
-    "little": [(450, 0.82, 26), (575, 0.85, 30), (700, 0.895, 39), (775, 0.95, 47), (850, 1.0, 57)],
-    "big": [(450, 0.82, 24), (625, 0.85, 32), (800, 0.895, 43), (950, 0.95, 49), (1100, 1.0, 64)],
-}
 
 #: dynamic-power-coefficient of juno-r2.dts, uW/MHz/V^2.
 COEFFICIENT = {"little": 140, "big": 450}
-
-
-def interpolate(points: Sequence[tuple[float, float]], x: float) -> float:
-    """Linear between points; the first and last segments go on."""
-    upper = next((n for n, (px, _) in enumerate(points) if px >= x), len(points) - 1)
-    (x0, y0), (x1, y1) = points[max(upper, 1) - 1], points[max(upper, 1)]
-    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
-
-
-def test_juno_r2_is_four_littles_and_two_bigs(juno: Platform) -> None:
-    little, big = juno.clusters
-    assert (little.name, little.core.name, little.cpus) == ("little", "cortex-a53", (0, 1, 2, 3))
-    assert (big.name, big.core.name, big.cpus) == ("big", "cortex-a72", (4, 5))
-    assert juno.cpus == (0, 1, 2, 3, 4, 5)
-    assert juno.largest is big
-    assert [juno.cluster_of(cpu).name for cpu in juno.cpus] == ["little"] * 4 + ["big"] * 2
-    assert (little.capacity_dmips_mhz, big.capacity_dmips_mhz) == (485, 1024)
-    with pytest.raises(KeyError, match="no CPU 6"):
-        juno.cluster_of(6)
 
 
 def test_kernel_capacities_are_383_and_1024(juno: Platform) -> None:
@@ -65,141 +38,8 @@ def test_busy_power_is_c_f_v_squared(juno: Platform, name: str) -> None:
         assert f"C = {COEFFICIENT[name]} uW/MHz/V^2" in opp.power_source
 
 
-@pytest.mark.parametrize("name", ["little", "big"])
-def test_shared_power_follows_from_juno_r0(juno: Platform, name: str) -> None:
-    points = [(mhz * volt * volt, milliwatts) for mhz, volt, milliwatts in R0_SHARED[name]]
-    cluster = juno.cluster(name)
-    for opp in cluster.opps:
-        milliwatts = interpolate(points, opp.khz / 1e3 * (opp.uv / 1e6) ** 2)
-        assert opp.shared_uw == pytest.approx(round(milliwatts, 1) * 1000, abs=1e-6)
-        for mhz, volt, shared in R0_SHARED[name]:
-            assert f"{mhz}@{volt}" in opp.shared_source
-            assert f" {shared}" in opp.shared_source
-    assert cluster.shared_on_uw == tuple(opp.shared_uw for opp in cluster.opps)
 
 
-def test_interpolation_by_hand() -> None:
-    """800 MHz at 0.9 V is 648 MHz V^2, between 560.7175 (39 mW) and 699.4375 (47 mW)."""
-    points = [(mhz * volt * volt, milliwatts) for mhz, volt, milliwatts in R0_SHARED["little"]]
-    assert interpolate(points, 648) == pytest.approx(39 + 8 * (648 - 560.7175) / 138.72)
-    assert interpolate(points, 648) == pytest.approx(44.03, abs=0.005)
-    # beyond the last point: its segment goes on
-    assert interpolate(points, 950) == pytest.approx(57 + 10 * (950 - 850) / (850 - 699.4375))
-
-
-def test_idle_states(juno: Platform) -> None:
-    for cluster, wfi_uw in zip(juno.clusters, (6_000, 15_000), strict=True):
-        wfi, sleep, together = cluster.idle_states
-        assert (wfi.name, wfi.power_uw, wfi.power_state) == ("wfi", wfi_uw, "clk_gated")
-        assert sleep.name == "cpu-sleep-0"
-        assert (sleep.entry_us, sleep.exit_us, sleep.residency_us) == (300, 1200, 2000)
-        assert (sleep.power_uw, sleep.power_state) == (0, "off")
-        assert together.name == "cluster-sleep-0"
-        assert cluster.cluster_sleep == 2
-        assert (together.entry_us, together.exit_us, together.residency_us) == (400, 1200, 2500)
-        assert (together.power_uw, together.power_state) == (0, "off")
-    assert [cluster.shared_off_uw for cluster in juno.clusters] == [17_000, 24_000]
-
-
-def test_every_figure_has_a_source_of_a_known_kind(juno: Platform) -> None:
-    assert len(juno.figures) > 25
-    for figure in juno.figures:
-        assert kind(figure.source) in KINDS, figure
-
-
-def test_borrowed_lists_idle_and_shared_power_and_nothing_else(juno: Platform) -> None:
-    heads = [line.split(": ")[:2] for line in juno.borrowed]
-    assert [f"{cluster}: {part}" for cluster, part in heads] == [
-        f"{cluster}: {part}"
-        for cluster, shared, off, wfi in (
-            ("little", "26 mW at 450 MHz, 44 mW at 800 MHz, 63.6 mW at 950 MHz", 17, 6),
-            ("big", "29.4 mW at 600 MHz, 47.7 mW at 1000 MHz, 70.2 mW at 1200 MHz", 24, 15),
-        )
-        for part in (
-            f"shared power {shared}",
-            f"shared power in cluster-sleep {off} mW",
-            f"wfi power of a CPU {wfi} mW",
-            "cpu-sleep-0 power of a CPU 0 mW",
-            "cluster-sleep-0 power of a CPU 0 mW",
-        )
-    ]
-    assert all("borrowed from Juno r0" in line for line in juno.borrowed)
-
-
-def test_rate_limit_is_not_below_the_latency(juno: Platform) -> None:
-    assert juno.rate_limit_us >= juno.transition_latency_us > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "latency_us", "rate_limit_us"), [("juno-r2", 1450, 4000), ("pixel6", 500, 10_000)]
-)
-def test_boards_let_a_thread_change_frequencies(
-    name: str, latency_us: int, rate_limit_us: int
-) -> None:
-    platform = load_platform(name)
-    board = platform.board_dvfs
-    assert board is not None
-    assert (board.transition_latency_us, board.rate_limit_us) == (latency_us, rate_limit_us)
-    assert not board.fast_switch
-    assert set(board.sources) == {"transition_latency_us", "rate_limit_us", "fast_switch"}
-    # By default they all do it alike, and fast.
-    assert platform.fast_switch
-    assert (platform.transition_latency_us, platform.rate_limit_us) == (50, 500)
-
-
-def test_caches(juno: Platform) -> None:
-    sizes = [[cache.size_kib for cache in cluster.caches] for cluster in juno.clusters]
-    assert sizes == [[32, 32, 1024], [48, 32, 2048]]
-    assert [cache.sets for cache in juno.clusters[1].caches] == [256, 256, 2048]
-
-
-@pytest.mark.parametrize(
-    ("name", "cpus"),
-    [
-        ("any", (0, 1, 2, 3, 4, 5)),
-        ("little", (0, 1, 2, 3)),
-        ("little:*", (0, 1, 2, 3)),
-        ("little:0", (0,)),
-        ("little:0-1", (0, 1)),
-        ("little:3-3", (3,)),
-        ("big", (4, 5)),
-        ("big:1", (5,)),
-        ("big:*,little:2", (2, 4, 5)),
-        ("little:1, big:0", (1, 4)),
-    ],
-)
-def test_cpu_names(juno: Platform, name: str, cpus: tuple[int, ...]) -> None:
-    assert juno.resolve(name) == cpus
-
-
-@pytest.mark.parametrize(
-    ("name", "allowed"),
-    [
-        ("litle:0", "did you mean little?"),
-        ("prime", "any, little, little:*, little:0-3, big, big:*, big:0-1"),
-        ("little:4", "little:0 to little:3"),
-        ("little:2-4", "little:0 to little:3"),
-        ("little:1-0", "little:0 to little:3"),
-        ("little:-1", "little:0-3"),
-        ("big:one", "big:0-1"),
-        ("any:0", "any, little"),
-        ("", "any, little"),
-        ("0", "any, little"),
-        ("big,", "any, little"),
-        ("little:0,little:0-1", "every CPU named once"),
-        ("any,big", "every CPU named once"),
-        (4, "any, little"),
-    ],
-)
-def test_wrong_cpu_names_are_one_line(juno: Platform, name: str, allowed: str) -> None:
-    with pytest.raises(CpuNameError) as caught:
-        juno.resolve(name)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert repr(name) in message
-    assert allowed in caught.value.allowed
-    assert allowed in message
-    assert caught.value.exit_code == 2
 
 
 def test_list_has_juno_r2_with_its_summary(juno: Platform) -> None:

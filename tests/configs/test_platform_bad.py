@@ -43,18 +43,10 @@ BAD = {
         "cluster[0].opps = '0 tables'",
         "1 to 64 tables",
     ),
-    "zero CPUs": (("cpus = 4", "cpus = 0"), "cluster[0].cpus = 0", "an integer in 1..32"),
     "more CPUs than kernels know": (
         ("cpus = 2", "cpus = 29"),
         "cluster[1].cpus = 29",
         "at most 32 CPUs on the whole platform, 4 are there already",
-    ),
-    "a boolean for a number": (("cpus = 2", "cpus = true"), "cluster[1].cpus = True", "integer"),
-    "a fraction of a CPU": (("cpus = 2", "cpus = 2.0"), "cluster[1].cpus = 2.0", "integer"),
-    "a string for a number": (
-        ("khz = 450_000", 'khz = "450 MHz"'),
-        "cluster[0].opps[0].khz = '450 MHz'",
-        "an integer in 1000..10000000 (kHz)",
     ),
     "unknown core": (
         ('core = "cortex-a72"', 'core = "cortex-a73"'),
@@ -65,31 +57,6 @@ BAD = {
         ("capacity_dmips_mhz = 485\n", ""),
         "cluster[0].capacity_dmips_mhz is missing",
         "an integer in 1..65535",
-    ),
-    "capacity zero": (
-        ("capacity_dmips_mhz = 485", "capacity_dmips_mhz = 0"),
-        "cluster[0].capacity_dmips_mhz = 0",
-        "an integer in 1..65535",
-    ),
-    "unknown key": (
-        ("memory_mib = 1024", "memory_mib = 1024\nmemory_gib = 1"),
-        "memory_gib = 1",
-        "no such key (did you mean memory_mib?)",
-    ),
-    "unknown key in an OPP": (
-        ("{ khz = 450_000,", "{ turbo = true, khz = 450_000,"),
-        "cluster[0].opps[0].turbo = True",
-        "keys here: khz, power_uw, shared_uw, uv",
-    ),
-    "negative time": (
-        ("entry_us = 300", "entry_us = -300"),
-        "cluster[0].idle_states[1].entry_us = -300",
-        "an integer in 0..100000 (us)",
-    ),
-    "negative power": (
-        ("power_uw = 6_000", "power_uw = -1"),
-        "cluster[0].idle_states[0].power_uw = -1",
-        "an integer in 0..42400",
     ),
     "idle takes more than busy": (
         ("power_uw = 6_000", "power_uw = 60_000"),
@@ -162,11 +129,6 @@ BAD = {
         "dvfs.rate_limit_us = 49",
         "at least transition_latency_us (50)",
     ),
-    "a temperature that is not one": (
-        ("temperature_c = 57", "temperature_c = nan"),
-        "temperature_c = nan",
-        "a finite number",
-    ),
     "a cache that cannot be": (
         ("l2 = { size_kib = 1024", "l2 = { size_kib = 1000"),
         "cluster[0].l2.size_kib = 1000",
@@ -198,19 +160,9 @@ BAD = {
         "'juno-r2'",
     ),
     "a newer schema": (("schema = 1", "schema = 2"), "schema = 2", "an integer in 1..1"),
-    "a table that is none": (
-        ("[dvfs.board]\n", "board = 50\n[dvfs-old]\n"),
-        "dvfs.board = 50",
-        "a table",
-    ),
     "a board that changes frequencies in no way": (
         ("fast_switch = false\n", ""),
         "dvfs.board.fast_switch is missing",
-        "true or false",
-    ),
-    "a board with a word for a flag": (
-        ("fast_switch = false\n", 'fast_switch = "no"\n'),
-        "dvfs.board.fast_switch = 'no'",
         "true or false",
     ),
     "a board that never gets through": (
@@ -222,11 +174,6 @@ BAD = {
         ('transition_latency_source = "board-transition-latency"\n', ""),
         "dvfs.board.transition_latency_source is missing",
         "",
-    ),
-    "what a board does not have": (
-        ("[dvfs.board]\n", "[dvfs.board]\nfast_switches = true\n"),
-        "dvfs.board.fast_switches = True",
-        "no such key (did you mean fast_switch?)",
     ),
     "not TOML": (("schema = 1", "schema = "), "not TOML: Invalid value (at line 6", ""),
     "a key twice": (("schema = 1", "schema = 1\nschema = 1"), "not TOML: ", "at line 7"),

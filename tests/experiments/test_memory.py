@@ -23,9 +23,7 @@ from tests.support.scenarios import PHASE, SECOND, check_refused, write
 SECOND_WITH = SECOND.replace("[[task.phase]]", "memory = 0.3\n[[task.phase]]")
 
 WRONG = {
-    "negative": ("memory = -0.1", "", ["task[0].memory", "-0.1", f"0..{MOST_MEMORY}"]),
     "all of it": ("memory = 1", "", ["task[0].memory", "= 1", f"0..{MOST_MEMORY}"]),
-    "as text": ('memory = "30 %"', "", ["task[0].memory", "'30 %'", "number"]),
     "waits for a task of another share": (
         "",
         SECOND_WITH + 'wait = "a"\nrun_us = 5',

@@ -10,8 +10,7 @@ import pytest
 
 from eascope.host.errors import EascopeError
 from eascope.host.toolchain import arm64_tool
-from eascope.kernels.events import added_by_all, built_events, qualified
-from eascope.kernels.variants import SERIES
+from eascope.kernels.events import built_events, qualified
 
 #: As <linux/trace_events.h> and <trace/trace_events.h> have it, and names that are no event's.
 TOY = """
@@ -53,15 +52,3 @@ def test_events_and_their_systems(tmp_path: Path) -> None:
 def test_a_file_without_events_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(EascopeError, match="has no trace events"):
         built_events(built(tmp_path, "void _start(void) { }\n"))
-
-
-def test_events_that_our_queues_add() -> None:
-    added = {
-        queue: added_by_all((SERIES / queue).rglob("*.patch"))
-        for queue in ("base", "feec", "push", "sum")
-    }
-    assert added["feec"] == {"sched_feec_decision", "sched_eas_push"}
-    assert added["push"] == {"sched_fair_push"}
-    assert added["sum"] == set()
-    # One of a class of its own, one of several of a class.
-    assert {"sched_compute_energy", "lisa__sched_pelt_dl"} <= added["base"]

@@ -71,46 +71,6 @@ def test_a_series_may_add_its_file_where_all_do(tmp_path: Path, release: str) ->
     assert "obj-$(CONFIG_EASCOPE) += eascope.o" in lines
 
 
-def test_nothing_but_the_series_lies_in_a_queue() -> None:
-    for queue in queues():
-        usual = series_patches(queue) if is_ported(queue, DEFAULT) else []
-        listed = [patch.name for patch in usual]
-        assert listed == sorted(path.name for path in queue.glob("*.patch"))
-        other_releases = {name for name in RELEASES if name != DEFAULT and is_ported(queue, name)}
-        ported = {RELEASES[name].series for name in RELEASES if is_ported(queue, name)}
-        below = {path.name for path in queue.iterdir() if path.is_dir()}
-        assert below <= other_releases
-        assert {path.name for path in queue.iterdir()} == {*listed, *ported, *below}
-        for name in other_releases:
-            of_release = [patch for patch in series_patches(queue, name) if patch.parent != queue]
-            assert sorted(of_release) == sorted((queue / name).iterdir())
-
-
-def test_every_patch_says_who_and_why() -> None:
-    for queue in queues():
-        for patch in sorted(queue.rglob("*.patch")):
-            head, _, body = patch.read_text().partition("\n\n")
-            assert re.search(r"^From: .+ <.+@.+>$", head, re.MULTILINE), patch.name
-            assert re.search(r"^Subject: \[PATCH\] [a-zA-Z/-]+: [A-Z]", head, re.MULTILINE)
-            message = body.partition("\n---\n")[0]
-            assert re.search(r"^Signed-off-by: .+ <.+@.+>$", message, re.MULTILINE), patch.name
-            words = message.rpartition("Signed-off-by:")[0].split()
-            assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
-
-
-def test_a_release_repeats_no_patch_that_the_default_has() -> None:
-    for queue in queues():
-        for name in (name for name in RELEASES if name != DEFAULT and is_ported(queue, name)):
-            for patch in (queue / name).glob("*.patch"):
-                usual = queue / patch.name
-                assert not usual.is_file() or without_places(usual) != without_places(patch)
-
-
-def without_places(patch: Path) -> str:
-    """A patch without the numbers of lines."""
-    return re.sub(r"^@@ .*", "@@", patch.read_text(), flags=re.MULTILINE)
-
-
 def checkpatch(source: Source, patch: Path) -> str:
     """What the source's own checkpatch says about ``patch``, but for long lines."""
     tool = source_files(source) / "scripts/checkpatch.pl"

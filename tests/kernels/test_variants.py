@@ -20,7 +20,6 @@ from eascope.kernels.switches import STATS
 from eascope.kernels.variants import (
     SERIES,
     VARIANTS,
-    Declared,
     boot_args,
     load_catalogue,
     load_kernels,
@@ -42,40 +41,6 @@ def edited(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-def test_mainline_is_the_base_kernel_untouched() -> None:
-    mainline = load_variants()["mainline"]
-    assert (mainline.kernel, mainline.dtb, mainline.switches) == ("base", "std", ())
-    assert boot_args(mainline) == ""
-    assert mainline.declares == Declared(True, "schedutil")
-
-
-def test_cas_differs_from_mainline_by_its_switches_alone() -> None:
-    variants = load_variants()
-    mainline, cas = variants["mainline"], variants["cas"]
-    assert (cas.kernel, cas.dtb, cas.boot) == (mainline.kernel, mainline.dtb, mainline.boot)
-    assert cas.switches[0] == ("/proc/sys/kernel/sched_energy_aware", "0")
-    assert cas.declares.eas is False
-
-
-def deviates_as(name: str) -> set[str]:
-    """The variants as which ``name`` deviates, directly or not."""
-    deviations = load_variants()[name].deviations
-    named = {match[1] for text in deviations if (match := re.match(r"as ([\w-]+)(,|$)", text))}
-    return named | {further for other in named for further in deviates_as(other)}
-
-
-def test_every_variant_says_that_its_kernel_has_what_mainlines_has() -> None:
-    """All kernels have the base queue, so what it changes of Linux all variants deviate by."""
-    assert load_variants()["mainline"].deviations
-    others = [name for name in load_variants() if name != "mainline"]
-    assert [name for name in others if "mainline" not in deviates_as(name)] == []
-
-
-def test_every_series_is_part_of_a_kernel() -> None:
-    used = {series for kernel in load_kernels().values() for series in kernel.series}
-    assert used == {path.name for path in folders_of_queues(SERIES)}
 
 
 @pytest.fixture
@@ -175,7 +140,16 @@ def test_every_switch_is_read_back(juno: Platform) -> None:
         lines = state_expectations(variant, juno)
         for path, value in variant.switches:
             verb = "word" if path == FEATURES else "expect"
-            assert (verb, path, value) in lines or path == STATS, (variant.name, path)
+            # The counters are reset, and count again at once.
+            read_back = (verb, path, value) in lines
+            assert read_back is (path != STATS), (variant.name, path)
+
+
+def test_no_two_variants_are_the_same() -> None:
+    points = [
+        (each.kernel, each.dtb, each.boot, each.switches) for each in load_variants().values()
+    ]
+    assert len(set(points)) == len(points)
 
 
 def test_a_file_that_is_written_twice_reads_back_as_the_last_one(juno: Platform) -> None:
@@ -225,25 +199,10 @@ BAD = {
         "variant.mainline.declares.governor = 'performance'",
         "schedutil where eas = true",
     ),
-    "a deviation that is no text": (
-        ('deviations = ["as mainline"]', "deviations = [1]"),
-        "deviations = [1]",
-        "a list of texts on one line each",
-    ),
     "a deviation that says nothing": (
         ('deviations = ["as mainline"]', 'deviations = [" "]'),
         "deviations = [' ']",
         "empty where nothing deviates",
-    ),
-    "eas is not a truth value": (
-        ("eas = true", 'eas = "on"'),
-        "variant.mainline.declares.eas = 'on'",
-        "true or false",
-    ),
-    "a key that nobody knows": (
-        ('boot = ""', 'boot = ""\nswitch = []'),
-        "variant.mainline.switch = []",
-        "did you mean switches?",
     ),
     "a switch outside the scheduler": (
         ("/proc/sys/kernel/sched_energy_aware", "/etc/passwd"),
@@ -355,3 +314,48 @@ def test_not_toml(tmp_path: Path) -> None:
     path.write_text("[variant.x\n")
     with pytest.raises(RequestError, match=r"not TOML: .*line 1"):
         load_variants(path)
+
+
+def written(folder: Path, planned: str) -> Path:
+    """A copy of the real file with another ``[planned]``."""
+    text = VARIANTS.read_text().partition("[planned]")[0]
+    path = folder / "variants.toml"
+    path.write_text(text + planned)
+    return path
+
+
+def test_without_the_table_nothing_is_planned(tmp_path: Path) -> None:
+    path = written(tmp_path, "")
+    assert load_catalogue(path).planned == {}
+    assert list(load_variants(path)) == list(load_variants())
+
+
+@pytest.mark.parametrize(
+    ("planned", "message"),
+    [
+        ('[planned]\ncas = "again"', r"planned\.cas = 'again': allowed: a name .* no \[variant\]"),
+        ('[planned]\n"Sum" = "by sum"', r"planned\.Sum = 'by sum': allowed: a name of lower-case"),
+        ('[planned]\nsum = ""', r"planned\.sum = '': allowed: a non-empty string"),
+    ],
+)
+def test_a_wrong_planned_table_is_one_line(tmp_path: Path, planned: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message) as caught:
+        load_catalogue(written(tmp_path, planned))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_expected_state_of_opp2_has_its_opps_alone(juno: Platform) -> None:
+    def performance_states(flavour: str) -> list[str]:
+        variant = replace(load_variants()["mainline"], dtb=flavour)
+        return [
+            line[1].rsplit("/", 2)[1]
+            for line in state_expectations(variant, juno)
+            if "/ps:" in line[1]
+        ]
+
+    assert performance_states("std") == [
+        f"ps:{khz}" for khz in (450_000, 800_000, 950_000, 600_000, 1_000_000, 1_200_000)
+    ]
+    assert performance_states("opp2") == [
+        f"ps:{khz}" for khz in (450_000, 950_000, 600_000, 1_200_000)
+    ]

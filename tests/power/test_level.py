@@ -10,11 +10,7 @@ import pytest
 from eascope.configs.core import list_cores
 from eascope.configs.platform_file import load_platform
 from eascope.host.errors import RequestError
-from eascope.power.level import level_cores, load_level
-
-
-def test_every_core_has_a_level() -> None:
-    assert level_cores() == list_cores()
+from eascope.power.level import load_level
 
 
 @pytest.mark.parametrize("core", [core for core in list_cores() if core != "cortex-a15"])
