@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments import program_kinds
 from eascope.experiments.cautions import wrong_capacities
 from eascope.experiments.controls import Controls
 from eascope.experiments.request import resolve
-from eascope.host.errors import EascopeError, RequestError
+from eascope.host.errors import RequestError
 from eascope.kernels.own import read_own
 from eascope.kernels.variants import load_catalogue
 from tests.support.cells import REQUEST, Artefacts
@@ -43,24 +42,6 @@ def test_capacities_that_gem5_does_not_have_are_told(
         assert "is not known: eascope characterise measures it" in wrong_capacities(unknown)
     elif speeds == "board":
         assert wrong_capacities(unknown) == warning
-
-
-def test_speeds_that_there_are_not_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"speeds 'measure'.*did you mean measured"):
-        resolve(replace(REQUEST, controls=Controls(speeds="measure")))
-
-
-def test_a_rate_limit_below_the_latency_is_refused() -> None:
-    with pytest.raises(RequestError, match=r"rate limit 20 us: allowed: at least .*\(50 us\)"):
-        resolve(replace(REQUEST, controls=Controls(rate_limit_us=20)))
-
-
-def test_a_program_that_is_not_there_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(program_kinds, "OVERLAY", tmp_path / "overlay")
-    with pytest.raises(EascopeError, match=r"perf-sched-pipe is not there: .*overlay/bin/perf$"):
-        resolve(replace(REQUEST, scenario="eas/sched-pipe-perf"))
 
 
 @pytest.mark.parametrize(

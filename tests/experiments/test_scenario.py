@@ -12,7 +12,6 @@ from eascope.configs.platform import Platform
 from eascope.experiments import program_kinds
 from eascope.experiments.scenario import UNKNOWN_MS
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_names import names
 from eascope.host.errors import RequestError
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
 
@@ -227,29 +226,6 @@ def test_wrong_file_gets_one_line(case: str, tmp_path: Path, juno: Platform) -> 
     check_refused(path, juno, words)
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "words"),
-    [
-        ("[window]", "[windw]", "windw = {'warmup_ms': 200, "),
-        ("[[task", "[[taks", "taks = [{"),
-        ("period_us = 1000", "perod_us = 1000", "task[0].phase[0].perod_us = 1000"),
-        ("run_us = 100", "run_ms = 100", "task[0].phase[0].run_ms = 100"),
-        ('name = "a"', 'nmae = "a"', "task[0].nmae = 'a'"),
-        ("warmup_ms", "warm_up_ms", "window.warm_up_ms = 200"),
-    ],
-)
-def test_a_misspelt_key_is_named_with_the_nearest_key(
-    right: str, wrong: str, words: str, tmp_path: Path, juno: Platform
-) -> None:
-    path = Path(write(tmp_path))
-    path.write_text(path.read_text().replace(right, wrong))
-    with pytest.raises(RequestError) as caught:
-        load_scenario(str(path), juno)
-    meant = right.partition(" ")[0].strip("[]")
-    assert words in str(caught.value)
-    assert f"no such key (did you mean {meant}?); keys here: " in str(caught.value)
-
-
 def test_no_file_and_no_toml(tmp_path: Path, juno: Platform) -> None:
     with pytest.raises(RequestError, match="No such file"):
         load_scenario(str(tmp_path / "absent.toml"), juno)
@@ -289,14 +265,6 @@ def test_programs_with_and_without_tasks(tmp_path: Path, juno: Platform) -> None
 def test_cpus_are_resolved(tmp_path: Path, juno: Platform) -> None:
     (task,) = load_scenario(write(tmp_path, task='cpus = "little:0,big"'), juno).tasks
     assert task.cpus == (0, 4, 5)
-
-
-@pytest.mark.parametrize("name", names())
-def test_every_scenario_loads_and_gives_its_reason(name: str, juno: Platform) -> None:
-    scenario = load_scenario(name, juno)
-    assert scenario.name == name
-    assert len(scenario.loads) > 40
-    assert scenario.window.warmup_ms >= 200, "PELT settles in 100 to 200 ms"
 
 
 def test_digest_follows_content_not_comments(tmp_path: Path, juno: Platform) -> None:

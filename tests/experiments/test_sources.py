@@ -7,37 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.platform_file import load_platform
-from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_names import names
-from eascope.experiments.sources import FILE, read_sources, sources
+from eascope.experiments.sources import FILE, read_sources
 from eascope.host.errors import RequestError
-
-ENTRIES = [
-    (name, entry)
-    for name in names()
-    for entry in load_scenario(name, load_platform("pixel6")).expect
-]
-
-
-def test_every_size_of_a_scenario_names_who_measured_it() -> None:
-    without = [
-        (name, entry.variant, entry.statement)
-        for name, entry in ENTRIES
-        if (entry.size is not None or entry.size_percent is not None) and not entry.measured
-    ]
-    assert without == []
-
-
-def test_every_measurement_is_used() -> None:
-    used = {entry.measured for _, entry in ENTRIES}
-    used |= {figure.measured for figure in sources().not_simulated}
-    assert set(sources().measured) - used == set()
-
-
-def test_every_document_has_a_measurement() -> None:
-    known = sources()
-    assert {each.document for each in known.measured.values()} == set(known.documents)
 
 
 @pytest.mark.parametrize(
