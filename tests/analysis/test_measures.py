@@ -14,9 +14,10 @@ from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.registry import LOGS, Measure
 from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
 from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.result import Result
+from eascope.analysis.records.result import Pushes, Result
 from eascope.analysis.rows import UNITS
 from eascope.analysis.source import RunData
+from eascope.analysis.tables.kernel_counters import pushes
 from eascope.analysis.trace import Trace, read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.activity import Activity
@@ -125,3 +126,23 @@ def test_rows_of_a_comparison_have_the_declared_units() -> None:
         unit = "" if share or measure.unit.startswith("1 =") else measure.unit
         named = next((known for end, known in UNITS.items() if measure.name.endswith(end)), "")
         assert named == unit, measure.name
+
+
+READY = counters_text(push_check=5, push_moved=3)
+START = counters_text(push_check=100, tick_check=20, push_moved=10, tick_moved=5)
+STOP = counters_text(push_check=180, tick_check=40, push_moved=12, tick_moved=8)
+END = counters_text(push_check=999, tick_moved=999)
+
+
+def test_pushes_are_those_between_start_and_stop() -> None:
+    assert pushes(READY + START + STOP + END, 10.0) == Pushes(checked=10.0, moved=0.5)
+
+
+def test_a_kernel_that_cannot_push_has_none() -> None:
+    plain = "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n"
+    assert pushes(4 * plain, 10.0) is None
+
+
+def test_without_the_windows_counters_nothing_is_known() -> None:
+    assert pushes(READY + END, 10.0) is None
+    assert pushes("", 10.0) is None

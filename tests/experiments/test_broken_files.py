@@ -29,8 +29,8 @@ from eascope.experiments import doctor, scenario_file, scenario_names
 from eascope.experiments.cli import list_names
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.sources import FILE, read_sources
 from eascope.experiments.sources import FILE as SOURCES
-from eascope.experiments.sources import read_sources
 from eascope.experiments.sweeps import campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
 from eascope.host.errors import RequestError
@@ -273,3 +273,30 @@ def test_every_key_is_checked(kind: str, tmp_path: Path) -> None:
                 wrong = refused(load, path, str(place[-1]), how)
                 assert not wrong or (how == "key" and where.endswith("NAME")), (key, how, wrong)
     assert len(seen) > 5
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (('platform = "pixel6"', 'platform = "pixel9"'), ["platform = 'pixel9'", "pixel6"]),
+        (('document = "eas-rework"', 'document = "eas"'), ["document = 'eas'", "eas-rework"]),
+        (('board = "Pixel 6"', 'bord = "Pixel 6"'), ["measured.loehle.board"]),
+        (
+            ('platform = "pixel6"', 'platform = "pixel6"\nstand_in = "juno-r2"'),
+            ["stand_in", "not together with platform"],
+        ),
+        (('measured = "guittot"', 'measured = "vincent"'), ["measured = 'vincent'", "guittot"]),
+    ],
+)
+def test_a_wrong_file_of_sources_gives_one_line(
+    tmp_path: Path, change: tuple[str, str], parts: list[str]
+) -> None:
+    path = tmp_path / "sources.toml"
+    text = FILE.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    with pytest.raises(RequestError) as error:
+        read_sources(path)
+    assert "\n" not in str(error.value)
+    for part in parts:
+        assert part in str(error.value)

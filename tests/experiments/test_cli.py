@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.experiments.arguments import count, natural
 from eascope.experiments.cli.status import distinguishing
 from eascope.experiments.cli.verbs import VERBS, make_parser
 from eascope.experiments.request import Request, resolve
@@ -391,3 +394,25 @@ def test_the_installed_command_is_this_one() -> None:
     entry = getattr(importlib.import_module(module), name)
     assert callable(entry)
     assert module == "eascope.experiments.cli.main"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "allowed"),
+    [
+        *(
+            (count, text, "from 1 to 1000")
+            for text in ("0", "-3", "1001", str(2**70), "ten", "1.5")
+        ),
+        *((natural, text, "from 0") for text in ("-1", str(2**63), "ten")),
+    ],
+)
+def test_a_refused_argument_states_what_is_allowed(
+    kind: Callable[[str], int], text: str, allowed: str
+) -> None:
+    with pytest.raises(argparse.ArgumentTypeError) as caught:
+        kind(text)
+    assert str(caught.value) == f"{text!r}: allowed: an integer {allowed}"
+
+
+def test_integers_in_range_are_accepted() -> None:
+    assert (count("1"), count("1000"), natural("0")) == (1, 1000, 0)
