@@ -12,10 +12,9 @@ from eascope.configs.billing import ChipShared, Idle, interpolated
 from eascope.configs.delta import Data
 from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
-from eascope.configs.platform_file import PLATFORMS, load_platform
+from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.board import BOARD
 from eascope.host.cache import sha256_bytes
-from eascope.host.errors import RequestError
 from eascope.power.derived import POWER_MODELS
 
 CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
@@ -90,72 +89,3 @@ def test_a_platform_by_difference_bills_otherwise(tmp_path: Path) -> None:
     assert mine.idle_sources["transition_share"].startswith("assumed: supply and clock rise")
     assert mine.shared == ChipShared(3, 1, "measured: here")
     assert mine.energy_parts == ("little", "big", "chip")
-
-
-PIXEL6_BAD = {
-    "an offer that there is not": (
-        ('"measured", "published", "derived"]', '"mesured", "published", "derived"]'),
-        "pixel6.toml: billing.offers = ",
-        "one of: published, profile, measured, derived; each at most once",
-    ),
-    "a default that is not offered": (
-        ('offers = ["profile", ', "offers = ["),
-        "pixel6.toml: billing.default = 'profile'",
-        "one of derived, measured, published",
-    ),
-    "a clock that is no OPP": (
-        ("{ khz = 300_000, power_uw = 7_277 }", "{ khz = 301_000, power_uw = 7_277 }"),
-        "pixel6.toml: cluster[0].busy.profile.opps[0].khz = 301000",
-        "each OPP of the cluster once: 300000, 574000",
-    ),
-    "less power at a faster OPP": (
-        ("{ khz = 574_000, power_uw = 23_678 }", "{ khz = 574_000, power_uw = 7_277 }"),
-        "pixel6.toml: cluster[0].busy.profile.opps[1].power_uw = 7277",
-        "an integer in 7278..63999999 (uW, more than the OPP before)",
-    ),
-    "a source that there is not": (
-        ('source = "freqbench"', 'source = "freqbanch"'),
-        "pixel6.toml: cluster[0].busy.measured.source = 'freqbanch'",
-        "did you mean freqbench?",
-    ),
-    "a chip whose part takes more when it is off": (
-        ("on_uw = 47_625\noff_uw = 0", "on_uw = 47_625\noff_uw = 50_000"),
-        "pixel6.toml: shared.off_uw = 50000",
-        "an integer in 0..47625 (uW, not above on_uw)",
-    ),
-    "leakage by something else": (
-        ('leakage = "derived"', 'leakage = "published"'),
-        "pixel6.toml: idle.leakage = 'published'",
-        "one of derived, stated",
-    ),
-    "a cluster with the chip's name": (
-        ('name = "mid"', 'name = "chip"'),
-        "pixel6.toml: cluster[1].name = 'chip'",
-        "none of any, largest, chip",
-    ),
-    "a last-level cache of somebody else": (
-        ('llc = "all"', 'llc = "both"'),
-        "pixel6.toml: llc = 'both'",
-        "one of all, cluster",
-    ),
-    "shared parts neither apart nor included": (
-        ('measured = { shared = "included" }', 'measured = { shared = "in" }'),
-        "pixel6.toml: billing.measured.shared = 'in'",
-        "one of apart, included",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", PIXEL6_BAD)
-def test_wrong_billing_is_one_line(tmp_path: Path, what: str) -> None:
-    (old, new), where, allowed = PIXEL6_BAD[what]
-    text = (PLATFORMS / "pixel6.toml").read_text()
-    assert old in text
-    path = tmp_path / "pixel6.toml"
-    path.write_text(text.replace(old, new, 1))
-    with pytest.raises(RequestError) as caught:
-        load_platform(path)
-    line = str(caught.value)
-    assert where in line
-    assert allowed in line
-    assert "\n" not in line

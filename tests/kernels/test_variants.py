@@ -178,119 +178,64 @@ def test_proofs_are_words_of_the_agents_script(juno: Platform) -> None:
             assert all(part == part.strip() and part and "\n" not in part for part in line)
 
 
-BAD = {
-    "unknown kernel": (
-        ('kernel = "base"', 'kernel = "bse"'),
-        "variant.mainline.kernel = 'bse'",
-        "one of base",
-    ),
-    "unknown device-tree flavour": (
-        ('dtb = "std"', 'dtb = "standard"'),
-        "variant.mainline.dtb = 'standard'",
-        "std",
-    ),
-    "unknown governor": (
-        ('governor = "schedutil"', 'governor = "schedutils"'),
-        "variant.mainline.declares.governor = 'schedutils'",
-        "did you mean schedutil?",
-    ),
-    "EAS without schedutil": (
-        ('governor = "schedutil"', 'governor = "performance"'),
-        "variant.mainline.declares.governor = 'performance'",
-        "schedutil where eas = true",
-    ),
-    "a deviation that says nothing": (
-        ('deviations = ["as mainline"]', 'deviations = [" "]'),
-        "deviations = [' ']",
-        "empty where nothing deviates",
-    ),
-    "a switch outside the scheduler": (
-        ("/proc/sys/kernel/sched_energy_aware", "/etc/passwd"),
-        "variant.cas.switches = [['/etc/passwd', '0']",
-        "below /proc/sys/",
-    ),
-    "a switch that climbs out": (
-        ("/proc/sys/kernel/sched_energy_aware", "/proc/sys/../kcore"),
-        "variant.cas.switches",
-        "below /proc/sys/",
-    ),
-    "a switch whose value is no string": (
-        ('sched_energy_aware", "0"]', 'sched_energy_aware", 0]'),
-        "variant.cas.switches",
-        "both strings",
-    ),
-    "boot arguments on two lines": (
-        ('boot = ""', 'boot = "a\\nb"'),
-        "variant.mainline.boot = 'a\\nb'",
-        "separated by single spaces",
-    ),
-    "boot arguments with a quote": (
-        ('boot = ""', "boot = 'a=\"b c\"'"),
-        "variant.mainline.boot = 'a=\"b c\"'",
-        "without quotes",
-    ),
-    "a boot argument that isolates a CPU": (
-        ('boot = ""', 'boot = "skew_tick=1 isolcpus=5"'),
-        "variant.mainline.boot = 'skew_tick=1 isolcpus=5'",
-        "all CPUs are online and in the domains",
-    ),
-    **{
-        f"a switch that takes a CPU away by {name}": (
-            ("/proc/sys/kernel/sched_energy_aware", path),
-            f"variant.cas.switches = [['{path}', '0']",
-            allowed,
-        )
-        for name, path, allowed in (
-            ("online", "/sys/devices/system/cpu/cpu5/online", "all CPUs are online"),
-            ("its state", "/sys/devices/system/cpu/cpu5/hotplug/target", "all CPUs are online"),
-            ("SMT", "/sys/devices/system/cpu/smt/control", "all CPUs are online"),
-            ("a detour", "/sys/devices/system/cpu//cpu5/online", "all CPUs are online"),
-            ("a partition", "/sys/fs/cgroup/a/cpuset.cpus.partition", "path below /proc/sys/"),
-        )
-    },
-    "a series that is not there": (
-        ('series = ["base"]', 'series = ["base", "sum2"]'),
-        "kernel.base.series = ['base', 'sum2']",
-        "at least one of: ",
-    ),
-    "a release that is not kept": (
-        ('releases = ["6.12"]', 'releases = ["6.12", ["7.4"]]'),
-        "variant.mainline-clamps-first.releases = ['6.12', ['7.4']]",
-        "at least one of: 6.12, 7.3",
-    ),
-    "no release": (
-        ('releases = ["6.12"]', "releases = []"),
-        "variant.mainline-clamps-first.releases = []",
-        "at least one of: 6.12, 7.3",
-    ),
-    "no fragments": (
-        ('fragments = ["base"]', "fragments = []"),
-        "kernel.base.fragments = []",
-        "at least one of: base",
-    ),
-    "a name with capitals": (
-        ("[variant.mainline]", "[variant.Mainline]"),
-        "variant.Mainline = ",
-        "lower-case letters",
-    ),
-    "no summary": (
-        ('summary = "EAS and schedutil', 'summary = ""\nx = "'),
-        "variant.mainline.summary = ''",
-        "a non-empty string",
-    ),
-}
+#: A key's first value in the file and another one | what is wrong | what is allowed
+BAD = """
+kernel = "base" -> "bse" | variant.mainline.kernel = 'bse' | one of base
+dtb = "std" -> "standard" | variant.mainline.dtb = 'standard' | std
+governor = "schedutil" -> "schedutils" | variant.mainline.declares.governor | mean schedutil?
+governor = "schedutil" -> "performance" | declares.governor | schedutil where eas = true
+deviations = ["as mainline"] -> [" "] | deviations = [' '] | empty where nothing deviates
+boot = "" -> "a\\nb" | variant.mainline.boot = 'a\\nb' | separated by single spaces
+boot = "" -> 'a="b c"' | variant.mainline.boot = 'a="b c"' | without quotes
+boot = "" -> "a isolcpus=5" | variant.mainline.boot = 'a isolcpus=5' | all CPUs are online
+series = ["base"] -> ["base", "sum2"] | kernel.base.series = ['base', 'sum2'] | at least one of:
+releases = ["6.12"] -> ["6.12", ["7.4"]] | variant.mainline-clamps-first.releases | one of: 6.12
+releases = ["6.12"] -> [] | variant.mainline-clamps-first.releases = [] | at least one of: 6.12
+fragments = ["base"] -> [] | kernel.base.fragments = [] | at least one of: base
+"""
+#: What cas writes first, and what may be written instead.
+SWITCH = '["/proc/sys/kernel/sched_energy_aware", "0"]'
 
 
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("row", BAD.strip().splitlines())
 def test_bad_file_is_one_line_with_key_and_what_is_allowed(
-    edited: Callable[..., Path], case: str
+    edited: Callable[..., Path], row: str
 ) -> None:
-    edit, key, allowed = BAD[case]
+    edit, wrong, allowed = row.split(" | ")
+    first, _, value = edit.partition(" -> ")
+    refused(edited((first, f"{first.partition(' = ')[0]} = {value}")), wrong, allowed)
+
+
+@pytest.mark.parametrize(
+    ("switch", "allowed"),
+    [
+        ('["/etc/passwd", "0"]', "below /proc/sys/"),
+        ('["/proc/sys/../kcore", "0"]', "below /proc/sys/"),
+        ('["/proc/sys/kernel/sched_energy_aware", 0]', "both strings"),
+        ('["/sys/devices/system/cpu/cpu5/online", "0"]', "all CPUs are online"),
+        ('["/sys/devices/system/cpu/cpu5/hotplug/target", "0"]', "all CPUs are online"),
+        ('["/sys/devices/system/cpu/smt/control", "0"]', "all CPUs are online"),
+        ('["/sys/devices/system/cpu//cpu5/online", "0"]', "all CPUs are online"),
+        ('["/sys/fs/cgroup/a/cpuset.cpus.partition", "0"]', "path below /proc/sys/"),
+    ],
+)
+def test_a_switch_that_no_variant_may_have(
+    edited: Callable[..., Path], switch: str, allowed: str
+) -> None:
+    refused(edited((SWITCH, switch)), "variant.cas.switches = [[", allowed)
+
+
+def test_a_name_with_capitals(edited: Callable[..., Path]) -> None:
+    path = edited(("[variant.mainline]", "[variant.Mainline]"))
+    refused(path, "variant.Mainline = ", "lower-case letters")
+
+
+def refused(path: Path, wrong: str, allowed: str) -> None:
     with pytest.raises(RequestError) as error:
-        load_variants(edited(edit))
+        load_variants(path)
     text = str(error.value)
     assert "\n" not in text
-    for part in ("variants.toml: ", key, allowed):
+    for part in ("variants.toml: ", wrong, allowed):
         assert part in text, text
     assert error.value.exit_code == 2
 
