@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +14,7 @@ from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.registry import LOGS, Measure
 from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
 from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.result import Pushes, Result
+from eascope.analysis.records.result import Pushes
 from eascope.analysis.rows import UNITS
 from eascope.analysis.source import RunData
 from eascope.analysis.tables.kernel_counters import pushes
@@ -109,14 +109,6 @@ def test_a_measure_reads_the_files_that_it_declares(
 def test_every_event_that_a_measure_needs_is_recorded() -> None:
     recorded = {event.partition(":")[2] for event in TRACE_EVENTS} | {"print"}
     assert {event for measure in MEASURES for event in measure.events} <= recorded
-
-
-def test_measures_are_the_keys_of_a_result() -> None:
-    names = [measure.name for measure in MEASURES]
-    other_keys = {"engine", "power_model", "window_s", "expect"}
-    # Of other measures, by what the scenario counts.
-    other_keys |= {"work", "task_work_s", "energy_per_work_j"}
-    assert sorted(names) == sorted({entry.name for entry in fields(Result)} - other_keys)
 
 
 def test_rows_of_a_comparison_have_the_declared_units() -> None:

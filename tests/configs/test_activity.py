@@ -102,20 +102,6 @@ def test_speeds_that_were_not_measured_are_refused(juno: Platform, juno_activity
     [
         ({"platform": "juno-r1"}, r"platform = 'juno-r1': allowed: 'juno-r2'"),
         ({"clusters": {}}, r"clusters\.little is missing: allowed: a table"),
-        ({"extra": 1}, r"extra = 1: no such key"),
-        (
-            {"busy_loop": {"turn_instructions": 0, "source": "assumed: none"}},
-            r"busy_loop\.turn_instructions = 0: allowed: an integer in 1",
-        ),
-        (
-            {
-                "clusters": {
-                    "little": {"ipc": -1, "source": "assumed: none"},
-                    "big": {"ipc": 1, "source": "assumed: none"},
-                }
-            },
-            r"clusters\.little\.ipc = -1: allowed: a number in 0\.01\.\.16",
-        ),
         (
             {"clusters": {"little": {"ipc": 1, "source": "trust me"}}},
             r"clusters\.little\.source = 'trust me': allowed: text that begins with",
@@ -218,8 +204,6 @@ def test_where_nothing_was_measured_the_system_is_as_fast_as_the_loop(
     ("change", "message"),
     [
         ({"platform": "pixel6"}, "platform = 'pixel6': allowed: 'juno-r2', the file's own name"),
-        ({"schema": 2}, "schema = 2: allowed: an integer in 1..1"),
-        ({"conditions": ""}, "conditions = '': allowed: a non-empty string on one line"),
         ({"provenance": {}}, "provenance.gem5 is missing: allowed: a non-empty string"),
         ({"clusters": {"little": LITTLE}}, "clusters.big is missing: allowed: a table"),
         ({"clusters": RECORD["clusters"] | {"mid": LITTLE}}, "clusters.mid = {"),
@@ -231,11 +215,6 @@ def test_where_nothing_was_measured_the_system_is_as_fast_as_the_loop(
             {"clusters": RECORD["clusters"] | {"little": LITTLE | {"instructions": 199_999}}},
             "clusters.little.instructions = 199999: allowed: an integer in 200000..",
         ),
-        (
-            {"clusters": RECORD["clusters"] | {"little": LITTLE | {"cycles": 0}}},
-            "clusters.little.cycles = 0: allowed: an integer in 1..",
-        ),
-        ({"note": "x"}, "note = 'x': no such key"),
     ],
 )
 def test_a_wrong_file_is_one_line(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import time
@@ -105,25 +104,6 @@ def test_the_code_that_makes_a_runs_files_is_in_its_key(engine: str) -> None:
 def test_every_file_of_the_code_changes_the_digest(engine: str) -> None:
     code = ENGINES[engine].code
     assert len({code_digest(code[:number]) for number in range(len(code) + 1)}) == len(code) + 1
-
-
-def compared(path: Path) -> Iterator[int]:
-    """Lines of a file that compare something with an engine's name."""
-    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
-        if isinstance(node, ast.Compare):
-            for part in (node.left, *node.comparators):
-                if isinstance(part, ast.Constant) and part.value in ENGINES:
-                    yield node.lineno
-
-
-def test_only_engines_know_an_engine_by_name() -> None:
-    """Whoever needs to know what differs asks the contract, or the traits in a run's record."""
-    rooms = {path.resolve() for path in (REPO / "eascope").iterdir() if path.is_dir()}
-    rooms -= {REPO / "engines"}
-    paths = [path for room in sorted(rooms) for path in sorted(room.rglob("*.py"))]
-    assert len(paths) > 100
-    places = [f"{path}:{line}" for path in paths for line in compared(path)]
-    assert places == []
 
 
 class Plain(Simulator):

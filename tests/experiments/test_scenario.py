@@ -250,9 +250,6 @@ def test_work_is_counted_as_the_scenario_says(tmp_path: Path, juno: Platform) ->
     assert load_scenario("eas/sched-pipe", juno).work == WorkRecord("operation", "programs")
 
 
-PRELUDE = "loops = 2\nrun_us = 5\nperiod_us = 2000\n[[task.phase]]\nrun_us = 5\nperiod_us = 2000"
-
-
 def test_background_is_one_of_two(tmp_path: Path, juno: Platform) -> None:
     path = Path(write(tmp_path))
     text = path.read_text()
