@@ -71,11 +71,11 @@ def test_a_series_may_add_its_file_where_all_do(tmp_path: Path, release: str) ->
     assert "obj-$(CONFIG_EASCOPE) += eascope.o" in lines
 
 
-def checkpatch(source: Source, patch: Path) -> str:
-    """What the source's own checkpatch says about ``patch``, but for long lines."""
+def checkpatch(source: Source, *patches: Path) -> str:
+    """What the source's own checkpatch says about ``patches``, but for long lines."""
     tool = source_files(source) / "scripts/checkpatch.pl"
     command = [need("perl", "perl"), str(tool), "--no-tree", "--terse", "--no-summary"]
-    command += ["--ignore", "LONG_LINE,LONG_LINE_COMMENT,LONG_LINE_STRING", str(patch)]
+    command += ["--ignore", "LONG_LINE,LONG_LINE_COMMENT,LONG_LINE_STRING", *map(str, patches)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     return done.stdout.strip()
@@ -83,10 +83,9 @@ def checkpatch(source: Source, patch: Path) -> str:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_checkpatch_finds_nothing_but_long_lines(release: str) -> None:
-    source = source_of(release)
-    for queue in queues():
-        for patch in series_patches(queue, release) if is_ported(queue, release) else ():
-            assert checkpatch(source, patch) == ""
+    ported = [queue for queue in queues() if is_ported(queue, release)]
+    patches = [patch for queue in ported for patch in series_patches(queue, release)]
+    assert checkpatch(source_of(release), *patches) == ""
 
 
 def test_checkpatch_would_find_something(source: Source, tmp_path: Path) -> None:
