@@ -7,6 +7,8 @@ import argparse
 import importlib
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -29,104 +31,58 @@ from tests.support.command import COMPARE, RUN, changed, eascope, inside
 from tests.support.fake import KEY, badly, cell
 from tests.support.repo import REPO
 
-#: arguments, words that stderr must have
-WRONG: dict[str, tuple[list[str], list[str]]] = {
-    "command": (["comapre"], ["unknown command 'comapre'", "did you mean compare?"]),
-    "platform": (
-        changed(RUN, "--platform", "juno-r3"),
-        ["unknown platform 'juno-r3'", "did you mean juno-r2?"],
-    ),
-    "variant": (
-        changed(RUN, "--variant", "mainlin"),
-        ["unknown variant 'mainlin'", "did you mean mainline?"],
-    ),
-    "second variant": (
-        ["compare", "mainline", "cass", *COMPARE[3:]],
-        ["unknown variant 'cass'", "did you mean cas?"],
-    ),
-    "scenario": (
-        changed(RUN, "--scenario", "eas/video-playbak"),
-        ["unknown scenario 'eas/video-playbak'", "did you mean eas/video-playback?"],
-    ),
-    "engine": (
-        [*RUN, "--engine", "quemu"],
-        ["unknown engine 'quemu'", "did you mean qemu?"],
-    ),
-    "mode": (
-        [*RUN, "--engine", "gem5", "--mode", "elidde"],
-        ["unknown gem5 mode 'elidde'", "did you mean elided?"],
-    ),
-    "mode of the fast engine": (
-        [*RUN, "--mode", "timing"],
-        ["'timing'", "with --engine gem5"],
-    ),
-    "kind": (["list", "platfroms"], ["'platfroms'", "did you mean platforms?"]),
-    "long of another kind": (["list", "scenarios", "--long"], ["--long", "allowed: variants"]),
-    "no scenario": (RUN[:-2], ["--scenario"]),
-    "seed": ([*RUN, "--seed", "-1"], ["--seed", "-1"]),
-    "seeds": ([*COMPARE, "--seeds", "0"], ["--seeds", "'0'", "1 to 1000"]),
-    "option": ([*RUN, "--ful1"], ["--ful1"]),
-    "one variant": (["compare", "cas", *COMPARE[3:]], ["two variants"]),
-    "run": (["show", "ffff"], ["'ffff'", "fits no run"]),
-    "verify": (["verify", "ffff"], ["'ffff'", "fits no run"]),
-    "energy model": (
-        [*RUN, "--em", "derrived"],
-        ["unknown energy model 'derrived'", "did you mean derived?"],
-    ),
-    "error of an energy model": (
-        [*COMPARE, "--em-error", "big+20%"],
-        ["--em-error 'big+20%'", "allowed: CLUSTER=PERCENT%"],
-    ),
-    "error of an unknown cluster": (
-        [*COMPARE, "--em-error", "prime=+20%"],
-        ["unknown cluster 'prime'", "allowed: big, little"],
-    ),
-    "power model": (
-        [*RUN, "--power", "derrived"],
-        ["unknown power model", "did you mean derived?"],
-    ),
-    "power model of all": (["derive", "--power", "x"], ["unknown power model 'x'"]),
-    "run to derive": (["derive", "ffff"], ["'ffff'", "fits no run"]),
-    "rate limit": (
-        [*RUN, "--rate-limit-us", "0"],
-        ["--rate-limit-us", "'0'", "allowed: an integer from 1 to 100000"],
-    ),
-    "rate limit below the latency": (
-        [*COMPARE, "--rate-limit-us", "40"],
-        ["rate limit 40 us", "at least the transition latency (50 us)"],
-    ),
-    "event of another queue": (
-        [*RUN, "--events", "sched_eas_push"],
-        ["--events", "'base' of 'mainline'", "sched_eas_push", "with the queue feec"],
-    ),
-    "no event": ([*COMPARE, "--events", "eas;pelt"], ["--events 'eas;pelt'", "separated by"]),
-    "em": (["em", "juno-r3"], ["unknown platform 'juno-r3'", "did you mean juno-r2?"]),
-    "power verb": (
-        ["power", "predikt", "--core", "cortex-a15", "--csv", "x.csv"],
-        ["unknown power command 'predikt'", "did you mean predict?"],
-    ),
-    "power core": (
-        ["power", "predict", "--core", "cortex-a14", "--csv", "x.csv"],
-        ["'cortex-a14'", "allowed: cortex-a15"],
-    ),
-    "power file": (
-        ["power", "predict", "--core", "cortex-a15", "--csv", "/nonexistent/x.csv"],
-        ["error: /nonexistent/x.csv: No such file or directory: allowed: a CSV file with a h"],
-    ),
-    "power without file": (["power", "predict", "--core", "cortex-a15"], ["--csv is missing"]),
-}
+#: Arguments, in which RUN and COMPARE stand for those of `command` | words that stderr must have
+WRONG = """
+comapre | unknown command 'comapre'; did you mean compare?
+RUN --platform juno-r3 | unknown platform 'juno-r3'; did you mean juno-r2?
+RUN --variant mainlin | unknown variant 'mainlin'; did you mean mainline?
+compare mainline cass --platform juno-r2 --scenario smoke | unknown variant 'cass'; did you mean
+    cas?
+RUN --scenario eas/video-playbak | unknown scenario 'eas/video-playbak'; did you mean
+    eas/video-playback?
+RUN --engine quemu | unknown engine 'quemu'; did you mean qemu?
+RUN --engine gem5 --mode elidde | unknown gem5 mode 'elidde'; did you mean elided?
+RUN --mode timing | 'timing'; with --engine gem5
+list platfroms | 'platfroms'; did you mean platforms?
+list scenarios --long | --long; allowed: variants
+run --platform juno-r2 --variant mainline | --scenario
+RUN --seed -1 | --seed; -1
+COMPARE --seeds 0 | --seeds; '0'; 1 to 1000
+RUN --ful1 | --ful1
+compare cas --platform juno-r2 --scenario smoke | two variants
+show ffff | 'ffff'; fits no run
+verify ffff | 'ffff'; fits no run
+RUN --em derrived | unknown energy model 'derrived'; did you mean derived?
+COMPARE --em-error big+20% | --em-error 'big+20%'; allowed: CLUSTER=PERCENT%
+COMPARE --em-error prime=+20% | unknown cluster 'prime'; allowed: big, little
+RUN --power derrived | unknown power model; did you mean derived?
+derive --power x | unknown power model 'x'
+derive ffff | 'ffff'; fits no run
+RUN --rate-limit-us 0 | --rate-limit-us; '0'; allowed: an integer from 1 to 100000
+COMPARE --rate-limit-us 40 | rate limit 40 us; at least the transition latency (50 us)
+RUN --events sched_eas_push | --events; 'base' of 'mainline'; sched_eas_push; with the queue feec
+COMPARE --events 'eas;pelt' | --events 'eas;pelt'; separated by
+em juno-r3 | unknown platform 'juno-r3'; did you mean juno-r2?
+power predikt --core cortex-a15 --csv x.csv | unknown power command 'predikt'; did you mean predict?
+power predict --core cortex-a14 --csv x.csv | 'cortex-a14'; allowed: cortex-a15
+power predict --core cortex-a15 --csv /nonexistent/x.csv | error: /nonexistent/x.csv: No such file
+    or directory: allowed: a CSV file with a h
+power predict --core cortex-a15 | --csv is missing
+"""
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_request(case: str) -> None:
+@pytest.mark.parametrize("row", re.sub(r"\n {4}", " ", WRONG.strip()).splitlines())
+def test_wrong_request(row: str) -> None:
     """Exit 2, one line, no traceback, nothing on stdout and nothing written."""
-    arguments, words = WRONG[case]
+    line, words = row.split(" | ")
+    first, *others = shlex.split(line)
+    arguments = [*{"RUN": RUN, "COMPARE": COMPARE}.get(first, [first]), *others]
     done = inside(*arguments)
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
-    for word in words:
+    for word in words.split("; "):
         assert word in done.stderr, done.stderr
     assert not Path(os.environ["EASCOPE_RUNS"]).exists()
 
