@@ -11,10 +11,13 @@ import pytest
 from eascope.configs.activity import Activity, load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.experiments.request import _check_expected
 from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.scenario_names import names
 from eascope.host.errors import RequestError
+from eascope.kernels.naming import variant_names
+from eascope.kernels.variants import load_catalogue
 
 #: Scenarios name the clusters of a big.LITTLE machine.
 BOARDS = tuple(
@@ -51,6 +54,8 @@ def test_programs_run_on_24_equal_cpus(name: str, wide: Platform) -> None:
 def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Activity]) -> None:
     platform, activity = board
     scenario = load_scenario(name, platform)
+    # A task that ends within the window would make the measured part two different ones.
+    assert scenario.window.full_ms is None or all(task.endless for task in scenario.tasks)
     documents, orders = [], []
     for seed in (1, 2):
         workload = compile_scenario(scenario, platform, activity, seed)
@@ -79,3 +84,9 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
             )
             assert (first == second) is (task.work_cv == 0), key
             assert sum(first) == sum(second), "the mean is kept"
+
+
+def test_what_is_expected_is_of_variants_that_there_are() -> None:
+    known = [*variant_names(), *load_catalogue().planned]
+    for name in names():
+        _check_expected(load_scenario(name, load_platform("pixel6")), known)
