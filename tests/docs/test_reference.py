@@ -23,15 +23,6 @@ def test_the_command_line_is_what_the_parsers_say() -> None:
 def test_the_variants_are_what_is_declared() -> None:
     text, shipped = variants_page.PAGE.read_text(), load_catalogue().shipped()
     assert text == variants_page.page(shipped), "run: python -m eascope.experiments.cli.reference"
-    drawn = text.partition(variants_page.HEADING)[2]
-    for variant in shipped:
-        section = drawn.partition(f"\n### {variant.name}\n")[2].partition("\n### ")[0]
-        for word in (
-            variant.summary,
-            *variant.deviations,
-            *(value for _, value in variant.switches),
-        ):
-            assert word in section, variant.name
 
 
 def test_the_page_of_measures_has_their_needs(capsys: pytest.CaptureFixture[str]) -> None:
