@@ -20,7 +20,6 @@ from eascope.engines.base import Machine
 from eascope.engines.gem5.provider import find_gem5, version
 from eascope.engines.qemu.boots import end_boots
 from eascope.host.errors import EascopeError
-from tests.support.environment import changed_variables
 from tests.support.repo import REPO
 
 pytest_plugins = (
@@ -57,7 +56,8 @@ def _environment_kept() -> Iterator[None]:
     """
     before = dict(os.environ)
     yield
-    changed = changed_variables(before, os.environ)
+    after = dict(os.environ)
+    changed = {name for name, _ in before.items() ^ after.items()} - {"PYTEST_CURRENT_TEST"}
     if changed:
         os.environ.clear()
         os.environ.update(before)

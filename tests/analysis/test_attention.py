@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,9 +14,12 @@ from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.glance import glance
 from eascope.analysis.records.cell import ProgramRecord
-from eascope.analysis.records.result import Deadlines
+from eascope.analysis.records.result import Deadlines, Energy
+from eascope.analysis.records.work import WorkRecord
 from eascope.analysis.report import page
+from eascope.analysis.work import with_work, work_done
 from eascope.configs.platform import Platform
+from tests.support.records import cell_record, result_record, task_record
 from tests.support.stated import stated
 
 
@@ -115,3 +119,39 @@ def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> N
     same = compared(platform, [full], [{**full, "work": 3.05}])
     assert same.primary is same.total
     assert "per s of work" not in glance(same)
+
+
+CELL = cell_record(
+    tasks=(task_record("a", "a0", "a1"), task_record("b")),
+    programs=(ProgramRecord("pipe", "ping-pong", 1000, "x.log"),),
+)
+RESULT = result_record(
+    window_s=2.0,
+    energy_j=Energy(3.0, {}, {}, {}, {}),
+    speed={"a": 0.5, "b": 0.25},
+    turns={"a": 60, "b": 7},
+    wakeups={"a": 61, "b": 8},
+)
+
+
+@pytest.mark.parametrize(
+    ("counted", "done"),
+    [
+        # two threads at half the speed, one at a quarter, for two seconds
+        ("busy_loop", 2.5),
+        ("turns.a", 60),
+        ("wakeups.b", 8),
+        ("programs", 1000),
+    ],
+)
+def test_work_is_what_the_scenario_counts(counted: str, done: float) -> None:
+    cell = replace(CELL, work=WorkRecord("thing", counted))
+    assert work_done(cell, RESULT) == done
+    assert with_work(cell, RESULT).energy_per_work_j == 3.0 / done
+    assert with_work(cell, RESULT).work == done
+    assert with_work(cell, RESULT).task_work_s == {"a": 2.0, "b": 0.5}
+
+
+def test_no_work_has_no_energy() -> None:
+    result = with_work(CELL, replace(RESULT, speed={"a": 0.0, "b": 0.0}))
+    assert (result.work, result.energy_per_work_j) == (0, None)

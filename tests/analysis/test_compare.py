@@ -6,22 +6,31 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eascope.analysis.answer import answers
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.compare_json import differences_json, variant_json
 from eascope.analysis.compare_json import summary as summary_of
+from eascope.analysis.compare_text import text
 from eascope.analysis.compare_text import text as text_of
+from eascope.analysis.conditions import against_source
 from eascope.analysis.derive import Derived
-from eascope.analysis.difference import difference, unpaired_difference
+from eascope.analysis.difference import Difference, difference, unpaired_difference
+from eascope.analysis.glance import glance
 from eascope.analysis.known.findings import Finding
+from eascope.analysis.null import Null
+from eascope.analysis.pairing import by_variant, paired
+from eascope.analysis.records.cell import SourceConditionsRecord
 from eascope.analysis.statement import value_at
 from eascope.analysis.statistics import ENOUGH
 from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
+from tests.support.records import cell_record
 from tests.support.stated import stated
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -253,3 +262,144 @@ def test_findings_are_not_about_a_platform_file_of_ones_own(
         for name, (run,) in runs.items()
     }
     assert {verdict.finding for verdict in comparison(platform, own).verdicts} == {""}
+
+
+HAD = ("board-dvfs", "no-delay-dequeue")
+
+
+@pytest.mark.parametrize(
+    ("platform", "set_otherwise", "words"),
+    [
+        ("juno-r2", HAD, "conditions: the source's: a list"),
+        ("juno-r2", (*HAD, "no-noise"), "conditions: the source's: a list"),
+        (
+            *("juno-r2", HAD[:1]),
+            "conditions: defaults; the source's (--source-conditions): "
+            "board dvfs, no delay dequeue",
+        ),
+        ("pixel6", HAD, "conditions: defaults; the source's are of pixel6"),
+        ("", HAD, "conditions: those of the source's kernel, not of its board: a list"),
+    ],
+)
+def test_it_says_whose_they_are(platform: str, set_otherwise: tuple[str, ...], words: str) -> None:
+    had = SourceConditionsRecord("a list", platform, HAD)
+    cell = cell_record(platform="juno-r2", set_otherwise=set_otherwise, source_conditions=had)
+    assert against_source(cell) == words
+
+
+def test_of_a_scenario_that_states_none_nothing_is_said() -> None:
+    assert against_source(cell_record()) == ""
+
+
+def made(percent: float | None, ends: tuple[float, float] | None, low: float = -1.0) -> Difference:
+    """A difference whose absolute interval is (low, 9)."""
+    return Difference(5.0, percent, low, 9.0, 100.0, 10, percent_ends=ends)
+
+
+@pytest.mark.parametrize(
+    ("difference", "floor", "clear"),
+    [
+        (made(5.0, (1.0, 9.0)), None, True),
+        (made(5.0, (1.0, 9.0)), 4.0, True),
+        (made(5.0, (1.0, 9.0)), 5.0, False),
+        (made(-5.0, (-9.0, -1.0)), 4.0, True),
+        # The interval of the ratio decides, not that of the difference.
+        (made(5.0, (-1.0, 9.0), low=1.0), None, False),
+        # Percent of zero: there is no ratio, and no floor in percent.
+        (made(None, None, low=1.0), 4.0, True),
+        (made(None, None), None, False),
+        (Difference(5.0, 5.0, None, None, 100.0, 2), None, False),
+    ],
+)
+def test_a_clear_difference(difference: Difference, floor: float | None, clear: bool) -> None:
+    assert difference.clear_above(floor) is clear
+
+
+def compared(platform: Platform, seeds: int, again: int = 0) -> Comparison:
+    """Made-up runs of two variants; the null is mainline's, with ``again`` other seeds."""
+    runs = {name: [stated(name, seed) for seed in range(seeds)] for name in ("mainline", "cas")}
+    made = comparison(platform, runs)
+    double = [stated("mainline", seeds + seed) for seed in range(again)]
+    return dataclasses.replace(made, null=Null("mainline", runs["mainline"], double))
+
+
+def test_the_floor_is_the_far_end_of_the_interval(platform: Platform) -> None:
+    """Energies rise by 0.5 mJ with each seed: the double's are 10 mJ higher on the mean."""
+    both = compared(platform, 20, 20)
+    row = both.total.row
+    assert both.null is not None
+    made = both.null.difference(row)
+    assert made is not None
+    assert made.absolute == pytest.approx(10.0)
+    assert made.high is not None
+    assert both.null.floor(row) == made.high
+    assert 11 < made.high < 13
+    assert not made.paired
+
+
+def test_the_noise_floor_without_an_interval_is_the_difference(platform: Platform) -> None:
+    both = compared(platform, 2, 2)
+    assert both.null is not None
+    assert both.null.floor(both.total.row) == pytest.approx(1.0)
+
+
+def test_the_noise_floor_stands_next_to_differences(platform: Platform) -> None:
+    both = compared(platform, 20, 20)
+    floor = both.null.floor(both.total.row) if both.null else None
+    assert floor is not None
+    rows = [line for line in text(both).splitlines() if line.startswith("  total")]
+    assert rows[0].endswith(f" +-{floor:.2f}")
+    assert "a smaller difference means nothing" in " ".join(text(both).split())
+    energy = next(line for line in glance(both).splitlines() if line.startswith("energy, total"))
+    assert energy.endswith(f" +-{floor:.2f}")
+    (total,) = (e for e in differences_json(both) if e["measure"] == "energy_j.total")
+    assert total["noise_floor"] == pytest.approx(floor / 1e3)
+    words = answers(both)
+    assert words[-1].startswith("noise floor, mainline against itself: +4.9 % (+3.9 .. +5.")
+    assert words[-1].endswith("), 20 other seeds")
+    assert answers(compared(platform, 1, 1))[-1].endswith("+0.2 %, another seed")
+
+
+def test_no_noise_floor_is_printed_without_null(platform: Platform) -> None:
+    plain = dataclasses.replace(compared(platform, 2), null=None)
+    assert "noise floor" not in text(plain)
+    assert "noise floor" not in glance(plain)
+    assert all("noise_floor" not in entry for entry in differences_json(plain))
+
+
+def runs(name: str, *seeds: int) -> list[Derived]:
+    """Made-up runs of a variant, in this order."""
+    return [stated(name, seed) for seed in seeds]
+
+
+def test_the_order_of_runs_says_nothing(platform: Platform) -> None:
+    made = paired({"mainline": runs("mainline", 0, 1, 2), "cas": runs("cas", 2, 0, 1)})
+    assert [[run.cell.seed for run in each] for each in made.values()] == [[0, 1, 2]] * 2
+    mixed = [*runs("mainline", 1), *runs("cas", 0, 1), *runs("mainline", 0)]
+    in_order = comparison(platform, {"mainline": runs("mainline", 0, 1), "cas": runs("cas", 0, 1)})
+    grouped = comparison(platform, by_variant((run.cell.variant, run) for run in mixed))
+    assert grouped.seeds == [0, 1]
+    assert grouped.names == ["mainline", "cas"]
+    assert grouped.results == in_order.results
+
+
+def test_a_run_without_a_partner_is_named(platform: Platform) -> None:
+    unequal = {"mainline": runs("mainline", 0, 1, 2), "cas": runs("cas", 0, 3)}
+    with pytest.raises(EascopeError, match=r"^mainline has no run of seed 3, but cas has"):
+        comparison(platform, unequal)
+    missing = {"mainline": runs("mainline", 0, 1, 2), "cas": runs("cas", 1)}
+    with pytest.raises(EascopeError, match=r"^cas has no run of seed 0, 2, but mainline has"):
+        comparison(platform, missing)
+
+
+def test_a_seed_that_occurs_twice_is_refused() -> None:
+    with pytest.raises(EascopeError, match="cas has seed 1 twice"):
+        paired({"mainline": runs("mainline", 0, 1), "cas": runs("cas", 1, 0, 1)})
+
+
+def test_a_seed_that_drew_something_else_is_refused() -> None:
+    (run,) = runs("cas", 0)
+    drew = replace(run.cell.replicate, idle_us=run.cell.replicate.idle_us + 1)
+    other = replace(run, cell=replace(run.cell, replicate=drew))
+    with pytest.raises(EascopeError, match="seed 0 drew another replicate"):
+        paired({"mainline": runs("mainline", 0), "cas": [other]})

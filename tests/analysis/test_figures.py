@@ -4,25 +4,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.axis import Tick
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from eascope.analysis import figures
-from eascope.analysis.compare import Comparison
+from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.derive import Derived, derive
 from eascope.analysis.engine import error_words
-from eascope.analysis.figures import clock, style
+from eascope.analysis.figures import clock, stack, style
+from eascope.analysis.figures import robust as axes_figure
+from eascope.analysis.robust import AtValue, Robust
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.power.model import DerivedPower
+from tests.support.synthetic import make_run
+from tests.support.varied import at
 
 Compared = Callable[[int], Comparison]
 
 
-def texts(figure: Figure) -> str:
+def words_of(figure: Figure) -> str:
     artists = figure.findobj(Text)
     return "\n".join(entry.get_text() for entry in artists if isinstance(entry, Text))
 
@@ -52,26 +65,13 @@ def test_files_hold_vectors_and_no_date(compared: Compared, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", list(figures.FIGURES))
 def test_every_figure_names_engine_platform_and_scenario(compared: Compared, name: str) -> None:
     with style.styled():
-        shown = texts(figures.FIGURES[name](compared(1)))
+        shown = words_of(figures.FIGURES[name](compared(1)))
     error = error_words(compared(1).variants["mainline"][0])
     assert f"Engine: qemu ({error})" in " ".join(shown.split())
     assert "test/bursts on juno-r2" in " ".join(shown.split())
     for variant in ("mainline", "cas"):
         assert variant in shown
     assert re.search(r"\((mJ|MHz|ms|%)\)", shown), "axes carry units"
-
-
-def test_energy_bars_end_at_the_total(compared: Compared) -> None:
-    with style.styled():
-        figure = figures.FIGURES["energy"](compared(1))
-    axes = figure.axes[0]
-    ends: dict[int, float] = {}
-    for bars in axes.containers:
-        for bar in bars:
-            row = round(bar.get_y() + bar.get_height() / 2)
-            ends[row] = max(ends.get(row, 0.0), bar.get_x() + bar.get_width())
-    means = [compared(1).primary.mean(name) for name in ("mainline", "cas")]
-    assert [ends[0], ends[1]] == pytest.approx(means)
 
 
 def test_clock_shows_the_cluster_that_changes_most_and_every_change(compared: Compared) -> None:
@@ -102,8 +102,8 @@ def test_no_text_of_the_clock_figure_is_small(compared: Compared) -> None:
     """It stands at the top of pages: 8 points and more."""
     with style.styled():
         figure = clock.draw(compared(1))
-    texts = [text for text in figure.findobj(Text) if isinstance(text, Text)]
-    shown = [text for text in texts if text.get_text() and text.get_visible()]
+    written = [text for text in figure.findobj(Text) if isinstance(text, Text)]
+    shown = [text for text in written if text.get_text() and text.get_visible()]
     assert min(float(text.get_fontsize()) for text in shown) >= 8
 
 
@@ -112,3 +112,176 @@ def test_colours_differ_in_lightness_or_hue() -> None:
     assert style.ink_on("#FFFFFF") != style.ink_on("#0072B2")
     shades = [style.shade(style.CLUSTERS[0], step / 4) for step in range(5)]
     assert len(set(shades)) == 5
+
+
+SHORT = ("mainline", "cas")
+LONG = ("mainline@7.3", "uclamp-sum-ou-unclamped")
+LONGER = ("the-base-of-my-series-before-v2@7.3", "a_name_without_any_hyphen_in_it")
+
+
+def renamed(run: Derived, name: str) -> Derived:
+    return replace(run, cell=replace(run.cell, variant=name))
+
+
+def repeated(run: Derived, name: str, seeds: int, work: float) -> list[Derived]:
+    """``run`` under ``name`` with some seeds, whose energies differ a little."""
+    made = []
+    for seed in range(seeds):
+        energy = run.result.energy_j
+        total = energy.total
+        done = work * (1 + 0.001 * seed)
+        result = replace(run.result, work=done, energy_per_work_j=total / done)
+        cell = replace(run.cell, seed=seed)
+        made.append(renamed(replace(run, result=result, cell=cell), name))
+    return made
+
+
+def many(
+    compared: Compared, names: tuple[str, ...], seeds: int = 20, work: float = 1.0
+) -> Comparison:
+    """Over seeds, with an answer in percent and its interval; all but the first do ``work``."""
+    made = compared(1)
+    first, second = (made.variants[name][0] for name in made.names)
+    return comparison(
+        made.platform,
+        {
+            name: repeated(second if number else first, name, seeds, work if number else 1.0)
+            for number, name in enumerate(names)
+        },
+    )
+
+
+@pytest.mark.parametrize("names", [SHORT, LONG, LONGER])
+@pytest.mark.parametrize("name", list(figures.FIGURES))
+def test_texts_of_a_comparison(compared: Compared, name: str, names: tuple[str, ...]) -> None:
+    with style.styled():
+        check(figures.FIGURES[name](many(compared, names, work=1.1)))
+
+
+@pytest.mark.parametrize("name", list(figures.FIGURES))
+def test_texts_of_four_variants(compared: Compared, name: str) -> None:
+    with style.styled():
+        check(figures.FIGURES[name](many(compared, (*LONG, *LONGER))))
+
+
+def test_the_text_below_has_room_for_its_lines(
+    compared: Compared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much is known of an engine's error."""
+    monkeypatch.setattr(
+        "eascope.analysis.figures.common.error_words", lambda run: "as far as known " * 30
+    )
+    for name, draw in figures.FIGURES.items():
+        with style.styled():
+            figure = draw(many(compared, SHORT))
+        assert max(text.count("\n") for text, _ in texts(figure)) >= 3, name
+        check(figure)
+
+
+@pytest.mark.parametrize("others", [LONG[1:], LONG[1:] + LONGER[:1], LONG[1:] + LONGER])
+def test_texts_of_model_axes(platform: Platform, others: tuple[str, ...]) -> None:
+    def named(factor: float) -> Comparison:
+        made = at(platform, factor)
+        runs = {"mainline@7.3": [renamed(run, "mainline@7.3") for run in made.variants["mainline"]]}
+        for name in others:
+            runs[name] = [renamed(run, name) for run in made.variants["cas"]]
+        return comparison(platform, runs)
+
+    # 0.8 gives cas the energy of mainline.
+    made = Robust(named(0.8), [AtValue("speeds", "measured", "assumed: x", 40, named(0.8))])
+    with style.styled():
+        check(axes_figure.draw(made))
+
+
+@pytest.mark.parametrize("names", [SHORT, LONG, LONGER])
+def test_texts_of_a_stack(
+    platform: Platform, activity: Activity, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    model = DerivedPower(platform, replace(activity, measured=()))
+    path = make_run(tmp_path, platform, "mainline", 0)
+    run = derive(path, platform, replace(activity, measured=()), model)
+    made = comparison(platform, {name: [renamed(run, name)] for name in names})
+    with style.styled():
+        check(stack.draw(made))
+
+
+def bars(figure: Figure) -> dict[int, float]:
+    """Where each row of bars ends, in mJ."""
+    ends: dict[int, float] = {}
+    for container in figure.axes[0].containers:
+        for bar in container:
+            row = round(bar.get_y() + bar.get_height() / 2)
+            ends[row] = max(ends.get(row, 0.0), bar.get_x() + bar.get_width())
+    return ends
+
+
+def test_bars_are_of_the_energy_that_is_answered_for(compared: Compared) -> None:
+    made = many(compared, SHORT, work=2.0)
+    assert made.primary is not made.total
+    with style.styled():
+        figure = figures.FIGURES["energy"](made)
+    shown = [text for text, _ in texts(figure)]
+    ends = bars(figure)
+    for row, name in enumerate(SHORT):
+        mean = made.primary.mean(name)
+        assert mean is not None
+        assert ends[row] == pytest.approx(mean)
+    percent = made.primary.differences["cas"].percent
+    (total,) = (text for text in shown if text.startswith(f"{ends[1]:.1f} mJ"))
+    assert total.endswith(f"\n{percent:+.1f} %")
+    assert "energy per s of work (mJ)" in shown
+    for line in figure.axes[0].lines:
+        along, row_of = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert len(along) == 20
+        assert max(along) == pytest.approx(ends[round(row_of[0])], rel=0.02)
+
+
+def test_bars_are_of_the_window_where_the_same_was_done(compared: Compared) -> None:
+    with style.styled():
+        figure = figures.FIGURES["energy"](many(compared, SHORT))
+    assert any(text.startswith("energy of the ") for text, _ in texts(figure))
+
+
+def texts(figure: Figure) -> Iterator[tuple[str, Bbox]]:
+    """What is written in a figure and where, in points."""
+    canvas = FigureCanvasAgg(figure)
+    figure.set_dpi(72)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    unseen = _unseen(figure)
+    for artist in figure.findobj(Text):
+        assert isinstance(artist, Text)
+        if artist.get_visible() and artist.get_text().strip() and artist not in unseen:
+            yield artist.get_text(), artist.get_window_extent(renderer)
+
+
+def _unseen(figure: Figure) -> set[Text]:
+    """Labels of ticks that an axis has and does not draw: they lie outside its limits."""
+    labels = {
+        label
+        for tick in figure.findobj(Tick)
+        if isinstance(tick, Tick)
+        for label in (tick.label1, tick.label2)
+    }
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in axis.get_major_ticks():
+                if low <= tick.get_loc() <= high:
+                    labels -= {tick.label1, tick.label2}
+    return labels
+
+
+def check(figure: Figure) -> None:
+    """All texts within the page; the lines above and below and what an axis is called lie apart."""
+    written = list(texts(figure))
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    for text, box in written:
+        inside = box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width + 0.5 and box.y1 <= height
+        assert inside, f"{text!r} reaches to {box} on a page of {width:.0f} x {height:.0f} points"
+    for (first, box), (second, other) in combinations(written, 2):
+        apart = (
+            min(box.x1, other.x1) - max(box.x0, other.x0) < 0.5
+            or min(box.y1, other.y1) - max(box.y0, other.y0) < 0.5
+        )
+        assert apart, f"{first!r} lies on {second!r}: {box}, {other}"

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from eascope.analysis.measures import MEASURES
-from eascope.analysis.measures.__main__ import table
 from eascope.analysis.measures.registry import LOGS, Measure
 from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
 from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.result import Result
+from eascope.analysis.records.result import Pushes
+from eascope.analysis.rows import UNITS
 from eascope.analysis.source import RunData
+from eascope.analysis.tables.kernel_counters import pushes
 from eascope.analysis.trace import Trace, read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.activity import Activity
@@ -110,18 +111,30 @@ def test_every_event_that_a_measure_needs_is_recorded() -> None:
     assert {event for measure in MEASURES for event in measure.events} <= recorded
 
 
-def test_measures_are_the_keys_of_a_result() -> None:
-    names = [measure.name for measure in MEASURES]
-    other_keys = {"engine", "power_model", "window_s", "expect"}
-    # Of other measures, by what the scenario counts.
-    other_keys |= {"work", "task_work_s", "energy_per_work_j"}
-    assert sorted(names) == sorted({entry.name for entry in fields(Result)} - other_keys)
+def test_rows_of_a_comparison_have_the_declared_units() -> None:
+    for measure in MEASURES:
+        # Without of what a share is, or which number means what: the meaning says that.
+        share = measure.unit.startswith("share")
+        unit = "" if share or measure.unit.startswith("1 =") else measure.unit
+        named = next((known for end, known in UNITS.items() if measure.name.endswith(end)), "")
+        assert named == unit, measure.name
 
 
-def test_the_reference_has_a_row_for_each() -> None:
-    rows = table().markdown().splitlines()[2:]
-    assert len(rows) == len(MEASURES)
-    assert all(measure.summary for measure in MEASURES)
-    [latency] = [row for row in rows if row.startswith("| `latency_us` |")]
-    assert "| us |" in latency
-    assert "`sched_switch`, `sched_waking`" in latency
+READY = counters_text(push_check=5, push_moved=3)
+START = counters_text(push_check=100, tick_check=20, push_moved=10, tick_moved=5)
+STOP = counters_text(push_check=180, tick_check=40, push_moved=12, tick_moved=8)
+END = counters_text(push_check=999, tick_moved=999)
+
+
+def test_pushes_are_those_between_start_and_stop() -> None:
+    assert pushes(READY + START + STOP + END, 10.0) == Pushes(checked=10.0, moved=0.5)
+
+
+def test_a_kernel_that_cannot_push_has_none() -> None:
+    plain = "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n"
+    assert pushes(4 * plain, 10.0) is None
+
+
+def test_without_the_windows_counters_nothing_is_known() -> None:
+    assert pushes(READY + END, 10.0) is None
+    assert pushes("", 10.0) is None

@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from eascope.analysis.measures import MEASURES
-from eascope.analysis.paths import BY_PROGRAM, BY_TASK, wrong_path
+from eascope.analysis.paths import wrong_path
 
 TASKS, PROGRAMS = ["ui", "hog"], ["pipe"]
 
@@ -55,12 +54,3 @@ def test_paths_of_measures_that_a_run_can_have_are_accepted(path: str) -> None:
 )
 def test_paths_of_measures_that_no_run_can_have_are_refused(path: str, words: str) -> None:
     assert re.search(words, wrong_path(path.split("."), TASKS, PROGRAMS))
-
-
-def test_measures_that_go_by_task_are_those_that_say_so() -> None:
-    keys = {measure.name: measure.keys for measure in MEASURES}
-    by_task = {name for name, form in keys.items() if form.startswith("<task>")}
-    # analysis.work makes this one of other measures.
-    assert sorted({*by_task, "task_work_s"}) == [*BY_TASK]
-    by_program = tuple(name for name, form in keys.items() if form.startswith("<program>"))
-    assert by_program == BY_PROGRAM

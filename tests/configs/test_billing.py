@@ -4,36 +4,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from eascope.configs.billing import BILLED, ChipShared, Idle, interpolated
+from eascope.configs.billing import ChipShared, Idle, interpolated
 from eascope.configs.delta import Data
 from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
-from eascope.configs.platform_file import PLATFORMS, load_platform
+from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.board import BOARD
 from eascope.host.cache import sha256_bytes
-from eascope.host.errors import RequestError
 from eascope.power.derived import POWER_MODELS
 
-#: core_power of Android's power_profile of a gs101 phone, mA at 3.85 V, by ascending OPP.
-CORE_MA = {
-    "little": (1.89, 6.15, 9.34, 14.22, 18.94, 21.98, 26.83, 30.17, 41.55, 48.36, 58.45),
-    "mid": (
-        *(3.71, 6.16, 8.0, 10.94, 12.73, 14.4, 21.39, 24.1, 30.42, 42.49, 49.37, 58.09, 67.54),
-        79.04,
-    ),
-    "big": (
-        *(8.36, 16.33, 19.44, 36.71, 41.42, 48.24, 54.77, 65.32, 69.58, 128.49, 142.15, 149.74),
-        *(164.78, 188.68, 193.15, 227.98, 254.25),
-    ),
-}
 CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
-
-Edited = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
@@ -44,28 +28,6 @@ def pixel6() -> Platform:
 @pytest.fixture(scope="module")
 def anchors() -> Data:
     return tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
-
-
-def test_each_is_billed_by_what_a_meter_showed(pixel6: Platform) -> None:
-    assert pixel6.billing.default == "wattson"
-    assert set(pixel6.billing.offers) == set(BILLED)
-    assert pixel6.billing.included == ("measured",)
-    juno = load_platform("juno-r2")
-    assert juno.billing.words == "measured (default), published, derived"
-    assert [busy.power_uw for cluster in juno.clusters for busy in cluster.busy] == [
-        (34_700, 71_800, 106_000),
-        (186_900, 371_900, 560_000),
-    ]
-
-
-@pytest.mark.parametrize("name", CORE_MA)
-def test_the_profile_is_its_current_at_the_batterys_voltage(pixel6: Platform, name: str) -> None:
-    profile = next(busy for busy in pixel6.cluster(name).busy if busy.name == "profile")
-    assert len(profile.power_uw) == len(CORE_MA[name])
-    for power, milliamperes in zip(profile.power_uw, CORE_MA[name], strict=True):
-        assert power == pytest.approx(milliamperes * 3850, abs=0.51)
-    assert profile.interpolated == ()
-    assert "power_profile" in profile.source
 
 
 @pytest.mark.parametrize("name", CORES)
@@ -127,82 +89,3 @@ def test_a_platform_by_difference_bills_otherwise(tmp_path: Path) -> None:
     assert mine.idle_sources["transition_share"].startswith("assumed: supply and clock rise")
     assert mine.shared == ChipShared(3, 1, "measured: here")
     assert mine.energy_parts == ("little", "big", "chip")
-
-
-PIXEL6_BAD = {
-    "an offer that there is not": (
-        ('"measured", "published", "derived"]', '"mesured", "published", "derived"]'),
-        "pixel6.toml: billing.offers = ",
-        "one of: published, profile, measured, wattson, wattson-smooth, derived; each at most once",
-    ),
-    "a default that is not offered": (
-        ('offers = ["wattson", ', "offers = ["),
-        "pixel6.toml: billing.default = 'wattson'",
-        "one of derived, measured, profile, published, wattson-smooth",
-    ),
-    "a clock that is no OPP": (
-        ("{ khz = 300_000, power_uw = 7_277 }", "{ khz = 301_000, power_uw = 7_277 }"),
-        "pixel6.toml: cluster[0].busy.profile.opps[0].khz = 301000",
-        "each OPP of the cluster once: 300000, 574000",
-    ),
-    "less power at a faster OPP": (
-        ("{ khz = 574_000, power_uw = 23_678 }", "{ khz = 574_000, power_uw = 7_277 }"),
-        "pixel6.toml: cluster[0].busy.profile.opps[1].power_uw = 7277",
-        "an integer in 7278..63999999 (uW, more than the OPP before)",
-    ),
-    "a source that there is not": (
-        ('source = "freqbench"', 'source = "freqbanch"'),
-        "pixel6.toml: cluster[0].busy.measured.source = 'freqbanch'",
-        "did you mean freqbench?",
-    ),
-    "a table that is not offered": (
-        ("[cluster.busy.measured]", "[cluster.busy.measurd]"),
-        "pixel6.toml: cluster[0].busy.measurd = ",
-        "did you mean measured?",
-    ),
-    "a chip whose part takes more when it is off": (
-        ("on_uw = 47_625\noff_uw = 0", "on_uw = 47_625\noff_uw = 50_000"),
-        "pixel6.toml: shared.off_uw = 50000",
-        "an integer in 0..47625 (uW, not above on_uw)",
-    ),
-    "more than a busy CPU on the way to idle": (
-        ("transition_share = 0.5", "transition_share = 1.5"),
-        "pixel6.toml: idle.transition_share = 1.5",
-        "a number in 0..1 (of a busy CPU's power)",
-    ),
-    "leakage by something else": (
-        ('leakage = "derived"', 'leakage = "published"'),
-        "pixel6.toml: idle.leakage = 'published'",
-        "one of derived, stated",
-    ),
-    "a cluster with the chip's name": (
-        ('name = "mid"', 'name = "chip"'),
-        "pixel6.toml: cluster[1].name = 'chip'",
-        "none of any, largest, chip",
-    ),
-    "a last-level cache of somebody else": (
-        ('llc = "all"', 'llc = "both"'),
-        "pixel6.toml: llc = 'both'",
-        "one of all, cluster",
-    ),
-    "shared parts neither apart nor included": (
-        ('measured = { shared = "included" }', 'measured = { shared = "in" }'),
-        "pixel6.toml: billing.measured.shared = 'in'",
-        "one of apart, included",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", PIXEL6_BAD)
-def test_wrong_billing_is_one_line(tmp_path: Path, what: str) -> None:
-    (old, new), where, allowed = PIXEL6_BAD[what]
-    text = (PLATFORMS / "pixel6.toml").read_text()
-    assert old in text
-    path = tmp_path / "pixel6.toml"
-    path.write_text(text.replace(old, new, 1))
-    with pytest.raises(RequestError) as caught:
-        load_platform(path)
-    line = str(caught.value)
-    assert where in line
-    assert allowed in line
-    assert "\n" not in line

@@ -420,3 +420,13 @@ def test_without_dtc_the_package_is_named(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EascopeError, match="apt-get install device-tree-compiler"):
         device_tree(juno, BOARD)
+
+
+def test_three_clusters() -> None:
+    pixel6 = load_platform("pixel6")
+    tree = decompile(device_tree(pixel6, BOARD))
+    assert list(tree.at("cpus/cpu-map").children) == ["cluster0", "cluster1", "cluster2"]
+    capacities = [tree.at(f"cpus/cpu@{cpu}").cells("capacity-dmips-mhz")[0] for cpu in pixel6.cpus]
+    assert capacities == [250] * 4 + [620] * 2 + [1024] * 2
+    # the third cell's CPU mask: the timer's interrupt goes to all eight
+    assert tree.at("timer").cells("interrupts")[2] == 0xFF04

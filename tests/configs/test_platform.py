@@ -8,25 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.cpunames import CpuNameError
+from eascope.configs.package_budget import BudgetStep
 from eascope.configs.platform import CAPACITY_SCALE, Platform
-from eascope.configs.platform_file import list_platforms, load_platform
-from eascope.configs.source import KINDS, kind
+from eascope.configs.platform_file import PLATFORMS, list_platforms, load_platform
+from eascope.experiments.cli.main import main
+from eascope.experiments.request import Request, resolve
 from eascope.host.errors import RequestError
 
+#: dynamic-power-coefficient of juno-r2.dts, uW/MHz/V^2.
 COEFFICIENT = {"little": 140, "big": 450}
-
-
-def test_juno_r2_is_four_littles_and_two_bigs(juno: Platform) -> None:
-    little, big = juno.clusters
-    assert (little.name, little.core.name, little.cpus) == ("little", "cortex-a53", (0, 1, 2, 3))
-    assert (big.name, big.core.name, big.cpus) == ("big", "cortex-a72", (4, 5))
-    assert juno.cpus == (0, 1, 2, 3, 4, 5)
-    assert juno.largest is big
-    assert [juno.cluster_of(cpu).name for cpu in juno.cpus] == ["little"] * 4 + ["big"] * 2
-    assert (little.capacity_dmips_mhz, big.capacity_dmips_mhz) == (485, 1024)
-    with pytest.raises(KeyError, match="no CPU 6"):
-        juno.cluster_of(6)
 
 
 def test_kernel_capacities_are_383_and_1024(juno: Platform) -> None:
@@ -49,111 +39,6 @@ def test_busy_power_is_c_f_v_squared(juno: Platform, name: str) -> None:
         milliwatts = COEFFICIENT[name] * opp.khz / 1e3 * (opp.uv / 1e6) ** 2 / 1e3
         assert opp.power_uw == round(milliwatts, 1) * 1000
         assert f"C = {COEFFICIENT[name]} uW/MHz/V^2" in opp.power_source
-
-
-def test_idle_states(juno: Platform) -> None:
-    for cluster, wfi_uw in zip(juno.clusters, (5_900, 20_600), strict=True):
-        wfi, sleep, together = cluster.idle_states
-        assert (wfi.name, wfi.power_uw, wfi.power_state) == ("wfi", wfi_uw, "clk_gated")
-        assert sleep.name == "cpu-sleep-0"
-        assert (sleep.entry_us, sleep.exit_us, sleep.residency_us) == (300, 1200, 2000)
-        assert (sleep.power_uw, sleep.power_state) == (0, "off")
-        assert together.name == "cluster-sleep-0"
-        assert cluster.cluster_sleep == 2
-        assert (together.entry_us, together.exit_us, together.residency_us) == (400, 1200, 2500)
-        assert (together.power_uw, together.power_state) == (0, "off")
-    assert [cluster.shared_off_uw for cluster in juno.clusters] == [15_800, 30_200]
-
-
-def test_every_figure_has_a_source_of_a_known_kind(juno: Platform) -> None:
-    assert len(juno.figures) > 25
-    for figure in juno.figures:
-        assert kind(figure.source) in KINDS, figure
-
-
-def test_nothing_of_juno_is_another_boards(juno: Platform) -> None:
-    """Its cluster rails were measured (shared parts, busy CPUs, WFI)."""
-    assert not juno.borrowed
-    assert [cluster.shared_on_uw for cluster in juno.clusters] == [
-        (30_500, 49_400, 73_500),
-        (36_000, 54_700, 77_600),
-    ]
-
-
-def test_rate_limit_is_not_below_the_latency(juno: Platform) -> None:
-    assert juno.rate_limit_us >= juno.transition_latency_us > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "latency_us", "rate_limit_us"), [("juno-r2", 2920, 4000), ("pixel6", 500, 7500)]
-)
-def test_boards_let_a_thread_change_frequencies(
-    name: str, latency_us: int, rate_limit_us: int
-) -> None:
-    platform = load_platform(name)
-    board = platform.board_dvfs
-    assert board is not None
-    assert (board.transition_latency_us, board.rate_limit_us) == (latency_us, rate_limit_us)
-    assert not board.fast_switch
-    assert set(board.sources) == {"transition_latency_us", "rate_limit_us", "fast_switch"}
-    # By default they all do it alike, and fast.
-    assert platform.fast_switch
-    assert (platform.transition_latency_us, platform.rate_limit_us) == (50, 500)
-
-
-def test_caches(juno: Platform) -> None:
-    sizes = [[cache.size_kib for cache in cluster.caches] for cluster in juno.clusters]
-    assert sizes == [[32, 32, 1024], [48, 32, 2048]]
-    assert [cache.sets for cache in juno.clusters[1].caches] == [256, 256, 2048]
-
-
-@pytest.mark.parametrize(
-    ("name", "cpus"),
-    [
-        ("any", (0, 1, 2, 3, 4, 5)),
-        ("little", (0, 1, 2, 3)),
-        ("little:*", (0, 1, 2, 3)),
-        ("little:0", (0,)),
-        ("little:0-1", (0, 1)),
-        ("little:3-3", (3,)),
-        ("big", (4, 5)),
-        ("big:1", (5,)),
-        ("big:*,little:2", (2, 4, 5)),
-        ("little:1, big:0", (1, 4)),
-    ],
-)
-def test_cpu_names(juno: Platform, name: str, cpus: tuple[int, ...]) -> None:
-    assert juno.resolve(name) == cpus
-
-
-@pytest.mark.parametrize(
-    ("name", "allowed"),
-    [
-        ("litle:0", "did you mean little?"),
-        ("prime", "any, little, little:*, little:0-3, big, big:*, big:0-1"),
-        ("little:4", "little:0 to little:3"),
-        ("little:2-4", "little:0 to little:3"),
-        ("little:1-0", "little:0 to little:3"),
-        ("little:-1", "little:0-3"),
-        ("big:one", "big:0-1"),
-        ("any:0", "any, little"),
-        ("", "any, little"),
-        ("0", "any, little"),
-        ("big,", "any, little"),
-        ("little:0,little:0-1", "every CPU named once"),
-        ("any,big", "every CPU named once"),
-        (4, "any, little"),
-    ],
-)
-def test_wrong_cpu_names_are_one_line(juno: Platform, name: str, allowed: str) -> None:
-    with pytest.raises(CpuNameError) as caught:
-        juno.resolve(name)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert repr(name) in message
-    assert allowed in caught.value.allowed
-    assert allowed in message
-    assert caught.value.exit_code == 2
 
 
 def test_list_has_juno_r2_with_its_summary(juno: Platform) -> None:
@@ -191,3 +76,90 @@ def test_a_platform_from_a_file_of_the_user(one_cluster: Path) -> None:
     assert platform.temperature_c == 40.5
     assert platform.resolve("only:0") == (0,)
     assert platform.borrowed == ()
+
+
+BUDGET_UW = 20_200_000
+
+
+def test_each_step_is_the_fastest_opp_within_the_budget(wide: Platform) -> None:
+    assert wide.package_budget is not None
+    assert "20.2 W" in wide.package_budget.source
+    (cluster,) = wide.clusters
+    for cpus in range(1, len(wide.cpus) + 1):
+        within = [opp.khz for opp in cluster.opps if opp.power_uw * cpus <= BUDGET_UW]
+        assert wide.package_budget.max_khz(cpus) == max(within)
+    assert wide.package_budget.steps[0] == BudgetStep(9, 2_802_000)
+    assert wide.package_budget.steps[-1] == BudgetStep(24, 2_048_000)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cpus = 11,", "cpus = 9,", r"package_budget.steps[1].cpus = 9: allowed: an integer in 10"),
+        ("cpus = 24,", "cpus = 23,", "package_budget.steps[7].cpus = 23: allowed: 24 in the last"),
+        ("max_khz = 2_704_000", "max_khz = 2_802_000", "package_budget.steps[1].max_khz = 2802000"),
+        ("max_khz = 2_048_000", "max_khz = 499_999", "package_budget.steps[7].max_khz = 499999"),
+        ("interval_us = 1000", "interval_us = 99", "package_budget.interval_us = 99"),
+        ('interval_source = "budget-interval"\n', "", "package_budget.interval_source is missing"),
+        ("interval_us = 1000", "interval_us = 1000\nwatts = 20", "package_budget.watts = 20"),
+    ],
+)
+def test_a_wrong_figure_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = (PLATFORMS / "smp-24.toml").read_text()
+    before, table, after = text.partition("[package_budget]")
+    assert after.count(old) >= 1
+    path = tmp_path / "smp-24.toml"
+    path.write_text(before + table + after.replace(old, new, 1))
+    with pytest.raises(RequestError) as wrong:
+        load_platform(path)
+    assert message in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+def test_an_own_file_may_remove_it_or_give_another(tmp_path: Path, wide: Platform) -> None:
+    without = tmp_path / "without.toml"
+    without.write_text('base = "smp-24"\nsummary = "s"\nremove = ["package_budget"]\n')
+    assert load_platform(without).package_budget is None
+    tight = tmp_path / "tight.toml"
+    tight.write_text(
+        'base = "smp-24"\nsummary = "s"\n[package_budget]\n'
+        "steps = [{ cpus = 24, max_khz = 1_000_000 }]\n"
+    )
+    budget = load_platform(tight).package_budget
+    assert budget is not None
+    assert budget.max_khz(1) == 1_000_000
+    assert budget.source == "assumed: tight.toml has another figure than smp-24"
+    assert wide.package_budget is not None
+    assert budget.interval_source == wide.package_budget.interval_source
+
+
+def test_gem5_cannot_keep_it(tmp_path: Path) -> None:
+    """gem5's EnergyCtrl grants what it is asked for, so a run there would be another machine's."""
+    path = tmp_path / "two.toml"
+    path.write_text(
+        'base = "juno-r2"\nsummary = "s"\n[package_budget]\n'
+        "steps = [{ cpus = 6, max_khz = 900_000 }]\nsource = 'b'\ninterval_us = 1000\n"
+        "interval_source = 'b'\n[sources]\nb = 'assumed: for this test'\n"
+    )
+    with pytest.raises(RequestError, match="engine gem5 cannot keep it: allowed: another engine"):
+        resolve(Request(str(path), "mainline", "smoke", engine="gem5"))
+    assert resolve(Request(str(path), "mainline", "smoke")).platform.package_budget is not None
+
+
+def test_the_command_refuses_it_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line and exit code 2, with gem5 or without it; no folder of runs."""
+    runs = tmp_path / "runs"
+    monkeypatch.setenv("EASCOPE_RUNS", str(runs))
+    for verb in (["run", "--variant"], ["compare", "cas"]):
+        words = [*verb, "mainline", "--platform", "smp-24", "--scenario", "smoke"]
+        assert main([*words, "--engine", "gem5"]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.splitlines() == [
+            "eascope: error: configs/platforms/smp-24.toml: package_budget: engine gem5 cannot "
+            "keep it: allowed: another engine, or a file with base = 'smp-24' and remove = "
+            '["package_budget"]'
+        ]
+        assert not runs.exists()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Wrong platform and core files: one line each, with file, key, value and what is allowed."""
+"""Wrong platform and core files: one line each, with file, key, value and what is allowed.
+
+Types, ranges and misspelt keys of every kind of file: tests/experiments/test_broken_files.py.
+"""
 
 from __future__ import annotations
 
@@ -9,234 +12,68 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.core import CORES, load_core
-from eascope.configs.platform_file import load_platform
+from eascope.configs.platform_file import PLATFORMS, load_platform
 from eascope.host.errors import RequestError
 
-BAD = {
-    "OPPs out of order": (
-        ("{ khz = 800_000, uv", "{ khz = 400_000, uv"),
-        "cluster[0].opps[1].khz = 400000",
-        "more than 450000: OPPs in ascending order",
-    ),
-    "the same OPP twice": (
-        ("{ khz = 800_000, uv", "{ khz = 450_000, uv"),
-        "cluster[0].opps[1].khz = 450000",
-        "more than 450000",
-    ),
-    "less voltage at a faster OPP": (
-        ("uv = 900_000", "uv = 700_000"),
-        "cluster[0].opps[1].uv = 700000",
-        "at least 820000",
-    ),
-    "less power at a faster OPP": (
-        ("power_uw = 90_700", "power_uw = 42_400"),
-        "cluster[0].opps[1].power_uw = 42400",
-        "more than 42400",
-    ),
-    "less shared power at a faster OPP": (
-        ("shared_uw = 49_400", "shared_uw = 30_499"),
-        "cluster[0].opps[1].shared_uw = 30499",
-        "at least 30500",
-    ),
-    "no OPP": (
-        ("opps = [", "opps = []\nunused = ["),
-        "cluster[0].opps = '0 tables'",
-        "1 to 64 tables",
-    ),
-    "zero CPUs": (("cpus = 4", "cpus = 0"), "cluster[0].cpus = 0", "an integer in 1..32"),
-    "more CPUs than kernels know": (
-        ("cpus = 2", "cpus = 29"),
-        "cluster[1].cpus = 29",
-        "at most 32 CPUs on the whole platform, 4 are there already",
-    ),
-    "a boolean for a number": (("cpus = 2", "cpus = true"), "cluster[1].cpus = True", "integer"),
-    "a fraction of a CPU": (("cpus = 2", "cpus = 2.0"), "cluster[1].cpus = 2.0", "integer"),
-    "a string for a number": (
-        ("khz = 450_000", 'khz = "450 MHz"'),
-        "cluster[0].opps[0].khz = '450 MHz'",
-        "an integer in 1000..10000000 (kHz)",
-    ),
-    "unknown core": (
-        ('core = "cortex-a72"', 'core = "cortex-a73"'),
-        "cluster[1].core = 'cortex-a73'",
-        "cortex-a72, cortex-a76, cortex-x1 (did you mean",
-    ),
-    "capacity missing": (
-        ("capacity_dmips_mhz = 485\n", ""),
-        "cluster[0].capacity_dmips_mhz is missing",
-        "an integer in 1..65535",
-    ),
-    "capacity zero": (
-        ("capacity_dmips_mhz = 485", "capacity_dmips_mhz = 0"),
-        "cluster[0].capacity_dmips_mhz = 0",
-        "an integer in 1..65535",
-    ),
-    "unknown key": (
-        ("memory_mib = 1024", "memory_mib = 1024\nmemory_gib = 1"),
-        "memory_gib = 1",
-        "no such key (did you mean memory_mib?)",
-    ),
-    "unknown key in an OPP": (
-        ("{ khz = 450_000,", "{ turbo = true, khz = 450_000,"),
-        "cluster[0].opps[0].turbo = True",
-        "keys here: khz, power_uw, shared_uw, uv",
-    ),
-    "negative time": (
-        ("entry_us = 300", "entry_us = -300"),
-        "cluster[0].idle_states[1].entry_us = -300",
-        "an integer in 0..100000 (us)",
-    ),
-    "negative power": (
-        ("power_uw = 5_900", "power_uw = -1"),
-        "cluster[0].idle_states[0].power_uw = -1",
-        "an integer in 0..42400",
-    ),
-    "idle takes more than busy": (
-        ("power_uw = 5_900", "power_uw = 60_000"),
-        "cluster[0].idle_states[0].power_uw = 60000",
-        "not above the lowest OPP's",
-    ),
-    "a deeper state takes more": (
-        ("power_uw = 0,", "power_uw = 5_901,"),
-        "cluster[0].idle_states[1].power_uw = 5901",
-        "at most 5900",
-    ),
-    "residency shorter than the way in and out": (
-        ("residency_us = 2000", "residency_us = 1499"),
-        "cluster[0].idle_states[1].residency_us = 1499",
-        "at least entry_us + exit_us (1500)",
-    ),
-    "a deeper state leaves sooner": (
-        ("exit_us = 1200", "exit_us = 0"),
-        "cluster[0].idle_states[1].exit_us = 0",
-        "at least 1",
-    ),
-    "a deeper state pays no later": (
-        ("residency_us = 2500", "residency_us = 2000"),
-        "cluster[0].idle_states[2].residency_us = 2000",
-        "more than 2000",
-    ),
-    "cluster-sleep that is no idle state": (
-        ('cluster_sleep = "cluster-sleep-0"', 'cluster_sleep = "cluster-sleep"'),
-        "cluster[0].cluster_sleep = 'cluster-sleep'",
-        "one of cluster-sleep-0",
-    ),
-    "cluster-sleep that is not the deepest state": (
-        ('cluster_sleep = "cluster-sleep-0"', 'cluster_sleep = "cpu-sleep-0"'),
-        "cluster[0].cluster_sleep = 'cpu-sleep-0'",
-        "one of cluster-sleep-0",
-    ),
-    "no WFI": (
-        ('name = "wfi"', 'name = "doze"'),
-        "cluster[0].idle_states[0].name = 'doze'",
-        "'wfi'",
-    ),
-    "one idle state twice": (
-        ('name = "cpu-sleep-0"', 'name = "wfi"'),
-        "cluster[0].idle_states[1].name = 'wfi'",
-        "no other idle state",
-    ),
-    "unknown power state": (
-        ('power_state = "off"', 'power_state = "of"'),
-        "cluster[0].idle_states[1].power_state = 'of'",
-        "one of clk_gated, off, sram_retention (did you mean off?)",
-    ),
-    "shared part takes more asleep": (
-        ("shared_off_uw = 15_800", "shared_off_uw = 30_501"),
-        "cluster[0].shared_off_uw = 30501",
-        "an integer in 0..30500",
-    ),
-    "two clusters of one name": (
-        ('name = "big"', 'name = "little"'),
-        "cluster[1].name = 'little'",
-        "no other cluster",
-    ),
-    "a cluster called any": (('name = "big"', 'name = "any"'), "cluster[1].name = 'any'", "'any'"),
-    "a name with a space": (
-        ('name = "big"', 'name = "big one"'),
-        "cluster[1].name = 'big one'",
-        "lower-case letters",
-    ),
-    "rate limit below the latency": (
-        ("rate_limit_us = 500", "rate_limit_us = 49"),
-        "dvfs.rate_limit_us = 49",
-        "at least transition_latency_us (50)",
-    ),
-    "a temperature that is not one": (
-        ("temperature_c = 57", "temperature_c = nan"),
-        "temperature_c = nan",
-        "a finite number",
-    ),
-    "a cache that cannot be": (
-        ("l2 = { size_kib = 1024", "l2 = { size_kib = 1000"),
-        "cluster[0].l2.size_kib = 1000",
-        "power-of-two number of sets",
-    ),
-    "unknown source": (
-        ('power_uw = "em-a53"', 'power_uw = "em-a35"'),
-        "cluster[0].opp_sources.power_uw = 'em-a35'",
-        "(did you mean em-a53?)",
-    ),
-    "a figure without source": (
-        ('temperature_source = "temperature"\n', ""),
-        "temperature_source is missing",
-        "a name from [sources]",
-    ),
-    "a source of no known kind": (
-        ('board = "published: ', 'board = "somewhere: '),
-        "sources.board = 'somewhere: ",
-        "text that begins with 'measured', 'computed'",
-    ),
-    "a source that nothing rests on": (
-        ('board = "', 'rumour = "assumed: heard of"\nboard = "'),
-        "sources.rumour = 'assumed: heard of'",
-        "only sources that a figure of the file names",
-    ),
-    "another file's name": (
-        ('name = "juno-r2"', 'name = "juno-r1"'),
-        "name = 'juno-r1'",
-        "'juno-r2'",
-    ),
-    "a newer schema": (("schema = 1", "schema = 2"), "schema = 2", "an integer in 1..1"),
-    "a table that is none": (
-        ("[dvfs.board]\n", "board = 50\n[dvfs-old]\n"),
-        "dvfs.board = 50",
-        "a table",
-    ),
-    "a board that changes frequencies in no way": (
-        ("fast_switch = false\n", ""),
-        "dvfs.board.fast_switch is missing",
-        "true or false",
-    ),
-    "a board with a word for a flag": (
-        ("fast_switch = false\n", 'fast_switch = "no"\n'),
-        "dvfs.board.fast_switch = 'no'",
-        "true or false",
-    ),
-    "a board that never gets through": (
-        ("rate_limit_us = 4_000", "rate_limit_us = 2_919"),
-        "dvfs.board.rate_limit_us = 2919",
-        "at least transition_latency_us (2920)",
-    ),
-    "a board's time without a source": (
-        ('transition_latency_source = "board-transition-latency"\n', ""),
-        "dvfs.board.transition_latency_source is missing",
-        "",
-    ),
-    "what a board does not have": (
-        ("[dvfs.board]\n", "[dvfs.board]\nfast_switches = true\n"),
-        "dvfs.board.fast_switches = True",
-        "no such key (did you mean fast_switch?)",
-    ),
-    "not TOML": (("schema = 1", "schema = "), "not TOML: Invalid value (at line 6", ""),
-    "a key twice": (("schema = 1", "schema = 1\nschema = 1"), "not TOML: ", "at line 7"),
-}
+#: A key's first value in the file and another one (none: without the key) | key | what is allowed
+JUNO = """
+khz = 800_000, uv -> 400_000, uv | cluster[0].opps[1].khz | more than 450000: OPPs in ascending
+khz = 800_000, uv -> 450_000, uv | cluster[0].opps[1].khz | more than 450000
+uv = 900_000 -> 700_000 | cluster[0].opps[1].uv | at least 820000
+power_uw = 90_700 -> 42_400 | cluster[0].opps[1].power_uw | more than 42400
+shared_uw = 49_400 -> 30_499 | cluster[0].opps[1].shared_uw | at least 30500
+cpus = 2 -> 29 | cluster[1].cpus | at most 32 CPUs on the whole platform, 4 are there already
+core = "cortex-a72" -> "cortex-a73" | cluster[1].core | cortex-a76, cortex-x1 (did you mean
+power_uw = 5_900 -> 60_000 | cluster[0].idle_states[0].power_uw | not above the lowest OPP's
+power_uw = 0, -> 5_901, | cluster[0].idle_states[1].power_uw | at most 5900
+residency_us = 2000 -> 1499 | cluster[0].idle_states[1].residency_us | at least entry_us + exit_us (
+exit_us = 1200 -> 0 | cluster[0].idle_states[1].exit_us | at least 1
+residency_us = 2500 -> 2000 | cluster[0].idle_states[2].residency_us | more than 2000
+cluster_sleep = "cluster-sleep-0" -> "cluster-sleep" | cluster[0].cluster_sleep | cluster-sleep-0
+cluster_sleep = "cluster-sleep-0" -> "cpu-sleep-0" | cluster[0].cluster_sleep | cluster-sleep-0
+name = "wfi" -> "doze" | cluster[0].idle_states[0].name | 'wfi'
+name = "cpu-sleep-0" -> "wfi" | cluster[0].idle_states[1].name | no other idle state
+power_state = "off" -> "of" | cluster[0].idle_states[1].power_state | one of clk_gated, off, sram_
+shared_off_uw = 15_800 -> 30_501 | cluster[0].shared_off_uw | an integer in 0..30500
+name = "big" -> "little" | cluster[1].name | no other cluster
+name = "big" -> "any" | cluster[1].name | none of any, largest, chip
+name = "big" -> "big one" | cluster[1].name | lower-case letters
+rate_limit_us = 500 -> 49 | dvfs.rate_limit_us | at least transition_latency_us (50)
+rate_limit_us = 4_000 -> 2_919 | dvfs.board.rate_limit_us | at least transition_latency_us (2920)
+l2 = { size_kib = 1024 -> { size_kib = 1000 | cluster[0].l2.size_kib | power-of-two number of sets
+power_uw = "em-a53" -> "em-a35" | cluster[0].opp_sources.power_uw | (did you mean em-a53?)
+board = "published -> "somewhere | sources.board | text that begins with 'measured', 'computed'
+name = "juno-r2" -> "juno-r1" | name | 'juno-r2'
+schema = 1 -> 2 | schema | an integer in 1..1
+capacity_dmips_mhz = 485 -> | cluster[0].capacity_dmips_mhz is missing | an integer in 1..65535
+temperature_source = "temperature" -> | temperature_source is missing | a name from [sources]
+fast_switch = false -> | dvfs.board.fast_switch is missing | true or false
+transition_latency_source = "board-transition-latency" -> | dvfs.board.transition_latency_source |
+"""
+PIXEL6 = """
+offers = ["wattson" -> ["watson" | billing.offers | one of: published, profile, measured, wattson, wattson-smooth, derived
+offers = ["wattson", -> [ | billing.default | one of derived, measured, profile, published, wattson-smooth
+khz = 300_000, power_uw = 7_277 -> 301_000, power_uw = 7_277 | cluster[0].busy.profile.opps[0].khz |
+power_uw = 23_678 -> 7_277 | cluster[0].busy.profile.opps[1].power_uw | more than the OPP before
+source = "freqbench" -> "freqbanch" | cluster[0].busy.measured.source | did you mean freqbench?
+off_uw = 0 -> 50_000 | shared.off_uw | an integer in 0..47625 (uW, not above on_uw)
+leakage = "derived" -> "published" | idle.leakage | one of derived, stated
+llc = "all" -> "both" | llc | one of all, cluster
+measured = { shared = "included" -> { shared = "in" | billing.measured.shared | apart, included
+"""
+ROWS = [("juno-r2", row) for row in JUNO.strip().splitlines()]
+ROWS += [("pixel6", row) for row in PIXEL6.strip().splitlines()]
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_wrong_platform_is_one_line(edited: Callable[..., Path], case: str) -> None:
-    edit, key, allowed = BAD[case]
-    path = edited(edit)
+@pytest.mark.parametrize(("platform", "row"), ROWS)
+def test_wrong_platform_is_one_line(tmp_path: Path, platform: str, row: str) -> None:
+    edit, key, allowed = (part.strip() for part in f"{row} ".split(" | "))
+    first, _, value = edit.partition(" ->")
+    changed = f"{first.partition(' = ')[0]} ={value}" if value else ""
+    text = (PLATFORMS / f"{platform}.toml").read_text()
+    assert first in text
+    path = tmp_path / f"{platform}.toml"
+    path.write_text(text.replace(first, changed, 1))
     with pytest.raises(RequestError) as caught:
         load_platform(path)
     message = str(caught.value)
@@ -244,6 +81,24 @@ def test_wrong_platform_is_one_line(edited: Callable[..., Path], case: str) -> N
     assert allowed in message
     assert "\n" not in message
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (("opps = [", "opps = []\nunused = ["), "cluster[0].opps = '0 tables': allowed: 1 to 64"),
+        (('board = "', 'rumour = "assumed: heard of"\nboard = "'), "only sources that a figure of"),
+        (("schema = 1", "schema = "), "not TOML: Invalid value (at line 6"),
+        (("schema = 1", "schema = 1\nschema = 1"), "at line 7"),
+    ],
+)
+def test_a_platform_with_more_or_less(
+    edited: Callable[..., Path], edit: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(RequestError) as caught:
+        load_platform(edited(edit))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_no_cluster_at_all(tmp_path: Path, one_cluster: Path) -> None:

@@ -48,13 +48,8 @@ def _little(**change: object) -> dict[str, Any]:
     [
         ({"platform": "pixel6"}, "platform = 'pixel6': allowed: 'juno-r2', by the file's place"),
         ({"program": "pgbench"}, "program = 'pgbench': allowed: 'sysbench-cpu', by the file's"),
-        ({"schema": 2}, "schema = 2: allowed: an integer in 1..1"),
-        ({"conditions": ""}, "conditions = '': allowed: a non-empty string on one line"),
         ({"provenance": {}}, "provenance.gem5 is missing: allowed: a non-empty string"),
         ({"clusters": {"little": LITTLE}}, "clusters.big is missing: allowed: a table"),
-        ({"note": "x"}, "note = 'x': no such key"),
-        (_little(cycles=0), "clusters.little.cycles = 0: allowed: "),
-        (_little(memory_ns=-1), "clusters.little.memory_ns = -1: allowed: "),
         (_little(samples={}), "clusters.little.samples = {}: allowed: tables named by the kHz"),
         (_little(samples={"450001": SLOW}), "clusters.little.samples"),
         (

@@ -23,8 +23,8 @@ from eascope.host.cache import cache_root
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import best, offered
 from tests.support.command import changed
-from tests.support.markdown import ROOT
 from tests.support.printed import ASSIGNMENT, EASCOPE, Command, commands
+from tests.support.repo import REPO
 from tests.support.toy_linux import git
 from tests.support.waiting import call
 
@@ -102,10 +102,10 @@ def linux(trees: Path, release: str) -> Path:
 def reader(tmp_path: Path) -> Reader:
     """A copy of the checkout, and an empty home."""
     checkout, home = tmp_path / "checkout", tmp_path / "home"
-    for name in git(ROOT, "ls-files", "-z").split("\0"):
-        if name and (ROOT / name).is_file():
+    for name in git(REPO, "ls-files", "-z").split("\0"):
+        if name and (REPO / name).is_file():
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, checkout / name)
+            shutil.copy2(REPO / name, checkout / name)
     home.mkdir()
     return Reader(checkout, home)
 
@@ -134,7 +134,7 @@ def printed(name: str, release: str, wanted: str = "") -> list[Command]:
     """The commands of a page that are about the reader's own on a release, in their order."""
     return [
         command
-        for command in commands(ROOT / name, (ROOT / name).read_text())
+        for command in commands(REPO / name, (REPO / name).read_text())
         if command.words[:1] in ([EASCOPE], ["git"])
         and OWN.search(command.text)
         and wanted in command.text
@@ -177,7 +177,7 @@ def test_a_series_is_imported_from_what_the_page_names(
     source: str, reader: Reader, trees: Path
 ) -> None:
     """Each is the same patch, which applies and compiles, after our base queue and before it."""
-    assert f"| `{source}`" in (ROOT / SERIES).read_text()
+    assert f"| `{source}`" in (REPO / SERIES).read_text()
     equip(reader, linux(trees, DEFAULT), DEFAULT)
     for onto in ("base", "plain"):
         name = f"mine-onto-{onto}"

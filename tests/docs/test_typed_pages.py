@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The commands that README, recipes and two concepts print are typed in, in their page's order.
 
-What is typed is the printed command, with these replacements and no others: one seed; a run that
-there is for the beginning of a run's name; the file that the page shows, and a table of
-measurements, for the reader's own. The output must be as the page says: exit code 0 and words on
-stdout. `NOT_TYPED` has every other command with the reason.
+What is typed is the printed command, with these replacements and no others: one seed; the shortest
+scenario where no conditions of a source are asked for; a run that there is for the beginning of a
+run's name; the file that the page shows, and a table of measurements, for the reader's own. The
+output must be as the page says: exit code 0 and words on stdout. `NOT_TYPED` has every other
+command with the reason.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import pytest
 
 from tests.support.calibration import row
 from tests.support.command import changed, eascope
-from tests.support.markdown import ROOT
 from tests.support.printed import EASCOPE, PYTHON, SHELL, Command, commands
+from tests.support.repo import REPO
 from tests.support.waiting import call
 
 PAGES = [
     "README.md",
-    *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs/recipes").glob("*.md"))),
+    *(str(page.relative_to(REPO)) for page in sorted((REPO / "docs/recipes").glob("*.md"))),
     "docs/concepts/model-axes.md",
     "docs/concepts/power.md",
     "docs/reference/measures.md",
@@ -60,7 +61,7 @@ NOT_TYPED = {
 
 def printed(name: str) -> list[Command]:
     """The commands of a page that are no shell words."""
-    page = ROOT / name
+    page = REPO / name
     return [
         command
         for command in commands(page, page.read_text())
@@ -82,8 +83,10 @@ def replaced(words: list[str], folder: Path) -> list[str]:
     """The arguments of a printed command, with what stands for the reader's own replaced."""
     if "--seeds" in words:
         words = changed(words, "--seeds", "1")
+    if "--scenario" in words and "--source-conditions" not in words:
+        words = changed(words, "--scenario", "smoke")
     if "./four-bigs.toml" in words:
-        recipe = (ROOT / "docs/recipes/add-a-platform.md").read_text()
+        recipe = (REPO / "docs/recipes/add-a-platform.md").read_text()
         block = re.findall(r"(?:^    .*\n)+", recipe, re.MULTILINE)[0]
         path = folder / "four-bigs.toml"
         path.write_text(textwrap.dedent(block))
@@ -133,11 +136,17 @@ def test_what_is_not_typed_is_printed(words: str) -> None:
 TYPED = [name for name in PAGES if typed(name, gem5=False)]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What pages that one process types in have in common: runs that are there are not made."""
+    return tmp_path_factory.mktemp("typed")
+
+
 @pytest.mark.guest
 @pytest.mark.kernels("feec", "null", "sum")
 @pytest.mark.parametrize("name", TYPED)
-def test_a_page_can_be_typed_in(name: str, tmp_path: Path) -> None:
-    type_in(typed(name, gem5=False), tmp_path)
+def test_a_page_can_be_typed_in(name: str, folder: Path) -> None:
+    type_in(typed(name, gem5=False), folder)
 
 
 @pytest.mark.guest

@@ -4,28 +4,37 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import shutil
-from collections import defaultdict
+import tomllib
 from collections.abc import Callable, Iterator
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from eascope.analysis.known.findings import FINDINGS, findings
 from eascope.configs import platform_file
+from eascope.configs.activity import ACTIVITY, load_activity
 from eascope.configs.core import CORES, load_core
+from eascope.configs.pipeline import PIPELINES, load_pipeline
 from eascope.configs.platform_file import PLATFORMS, list_platforms, load_platform, read_platform
+from eascope.configs.program_activity import load_program
+from eascope.configs.system_activity import load_system
 from eascope.experiments import doctor, scenario_file, scenario_names
 from eascope.experiments.cli import list_names
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.sources import FILE, read_sources
 from eascope.experiments.sources import FILE as SOURCES
-from eascope.experiments.sources import read_sources
 from eascope.experiments.sweeps import campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
-from eascope.host.errors import MOST_SHOWN, RequestError
+from eascope.host.errors import RequestError
+from eascope.host.toml_text import toml_text
 from eascope.kernels import variants
 from eascope.rootfs.content import CONTENT, load_content
 
@@ -72,7 +81,7 @@ def test_a_broken_platform_is_listed_as_broken(
 
 @pytest.mark.usefixtures("platforms")
 def test_doctor_names_a_broken_platform() -> None:
-    checks = {check.check: check for check in doctor.diagnose()}
+    checks = {check.check: check for check in doctor._platforms()}
     assert checks["platforms"].ok
     assert "juno-r2, pixel6" in checks["platforms"].detail
     assert not checks["platform wrong"].ok
@@ -129,23 +138,27 @@ def test_a_broken_own_line_affects_only_its_variant(capsys: pytest.CaptureFixtur
     resolve(Request("juno-r2", "mainline", "smoke"))
     with pytest.raises(RequestError, match=r"own\.mine = 'mainline': allowed: a queue"):
         resolve(Request("juno-r2", "mine", "smoke"))
-    checks = {check.check: check for check in doctor.diagnose()}
+    checks = {check.check: check for check in doctor._kernels()}
     assert checks["kernel base"].ok
     assert not checks["kernel mine"].ok
 
 
-LONG = "x" * 5000
-#: How often each key of a kind's files gets another value.
-ROUNDS = 3
-#: What is put in the place of a value.
-VALUES = (
-    *("2020-01-01", "07:32:00", "[[]]", "[1, [2]]", "[{}]", "[]", "{ a = 1 }", f"{{ {LONG} = 1 }}"),
-    *(f'"{LONG}"', f'["{LONG}"]', '"text"', '"big"', "nan", "-inf", "-1", "0", "1.5", "1e300"),
-    *("9" * 30, "true"),
-)
-_VALUE = re.compile(rb'([\w-]+)"? = ("[^"\n]*"|[\w.+:-]+|\[[^\]\n]*\])')
+#: What no key may be.
+WRONG: dict[str, object] = {"type": [[3]], "number": -9_000_000_000, "text": "x" * 5000}
+#: Names that a file chooses, by the kind of file.
+NAMED = {
+    "campaign": r"(?<=axis/values/)[^/]+",
+    "activity": r"(?<=/kernels/)[^/]+|(?<=/events_per_instruction/)[^/]+|(?<=/provenance/)[^/]+",
+    "system": r"(?<=^provenance/)[^/]+",
+    "program": r"(?<=^provenance/)[^/]+|(?<=/samples/)[^/]+",
+    "variants": r"(?<=^variant/)[^/]+|(?<=^kernel/)[^/]+|(?<=^planned/)[^/]+",
+    "sources": r"(?<=^measured/)[^/]+",
+    "content": r"(?<=^program/)[^/]+",
+}
+#: Keys that are checked where a cell is made of the file, or before all others.
+ELSEWHERE = re.compile(r"campaign (axis/values/NAME|axes)/set/.*|platform schema")
 #: A platform by difference, with each kind of change.
-DIFFERENCE = b"""base = "juno-r2"
+DIFFERENCE = """base = "juno-r2"
 summary = "as juno-r2, in part"
 remove = ["cluster.little"]
 temperature_c = 60
@@ -154,66 +167,136 @@ own-mine = "assumed: for no reason"
 [cluster.big]
 cpus = 4
 capacity_dmips_mhz = 900
-[cluster.big.opps.1000000]
-uv = 900_000
+capacity_source = "own-mine"
+opps.1000000.uv = 900_000
 """
 
 
-def damages(files: list[tuple[str, bytes]], draw: random.Random) -> Iterator[tuple[str, bytes]]:
-    """Names and damaged contents: values replaced, bytes changed, lines dropped or doubled."""
-    places = defaultdict(list)
-    for name, text in files:
-        for match in _VALUE.finditer(text):
-            places[match[1]].append((name, text, match.span(2)))
-    for _ in range(ROUNDS):
-        for spots in places.values():
-            name, text, (begin, end) = draw.choice(spots)
-            yield name, text[:begin] + draw.choice(VALUES).encode() + text[end:]
-        for _ in range(len(places) // 8):
-            name, text = draw.choice(files)
-            at = draw.randrange(len(text))
-            yield name, text[:at] + bytes([draw.randrange(256)]) + text[at + 1 :]
-            lines = text.splitlines(keepends=True)
-            at = draw.randrange(len(lines))
-            lines[at : at + 1] = [lines[at]] * draw.choice((0, 2))
-            yield name, b"".join(lines)
+def places(value: Any, where: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path of every key below ``value``."""
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(value, dict):
+                yield (*where, key)
+            yield from places(below, (*where, key))
 
 
-def shipped() -> dict[str, tuple[list[tuple[str, bytes]], Callable[[Path], object]]]:
-    """By kind: names and contents of files that are sound, and what loads one."""
+def damaged(document: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str, Any]]:
+    """Copies in which the key has another type, is out of range, or is misspelt."""
+    *above, key = path
+    for how in (*WRONG, "key"):
+        copy = deepcopy(document)
+        table = reduce(getitem, above, copy)
+        kind = int | float if how == "number" else str if how == "text" else object
+        if not isinstance(table[key], kind) or table[key] is True or table[key] is False:
+            continue
+        if how == "key":
+            table[f"{key}x"] = table.pop(key)
+        else:
+            table[key] = WRONG[how]
+        yield how, copy
+
+
+Load = Callable[[Path], object]
+
+
+def kinds() -> dict[str, tuple[list[Path], Load]]:
+    """Sound files of each kind, and what loads one."""
     juno = load_platform("juno-r2")
-
-    def below(folder: Path) -> list[tuple[str, bytes]]:
-        return [(path.name, path.read_bytes()) for path in sorted(folder.rglob("*.toml"))]
-
     return {
-        "scenario": (below(scenario_names.ROOT), lambda path: load_scenario(str(path), juno)),
-        "platform": ([*below(PLATFORMS), ("mine.toml", DIFFERENCE)], read_platform),
-        "campaign": (below(campaign.ROOT), read_campaign),
-        "core": (below(CORES), lambda path: load_core(path.stem, path.parent)),
-        "variants": (
-            [("variants.toml", variants.VARIANTS.read_bytes())],
-            variants.load_catalogue.__wrapped__,
+        "scenario": (
+            sorted(scenario_names.ROOT.rglob("*.toml")),
+            lambda path: load_scenario(str(path), juno),
         ),
-        "sources": ([("sources.toml", SOURCES.read_bytes())], read_sources),
-        "content": ([("content.toml", CONTENT.read_bytes())], load_content.__wrapped__),
+        "platform": (sorted(PLATFORMS.glob("*.toml")), read_platform),
+        "difference": ([Path("mine.toml")], read_platform),
+        "campaign": (sorted(campaign.ROOT.glob("*.toml")), read_campaign),
+        "core": (sorted(CORES.glob("*.toml")), lambda path: load_core(path.stem, path.parent)),
+        "pipeline": (
+            sorted(PIPELINES.glob("*.toml")),
+            lambda path: load_pipeline(load_core(path.stem), path.parent),
+        ),
+        "activity": (
+            [ACTIVITY / "juno-r2.json"],
+            lambda path: load_activity(juno, path.parent),
+        ),
+        "system": (
+            [ACTIVITY / "system/juno-r2.json"],
+            lambda path: load_system(juno, path.parents[1]),
+        ),
+        "program": (
+            [ACTIVITY / "programs/juno-r2/hackbench.json"],
+            lambda path: load_program(juno, path.stem, path.parents[2]),
+        ),
+        "variants": ([variants.VARIANTS], variants.load_catalogue.__wrapped__),
+        "sources": ([SOURCES], read_sources),
+        "content": ([CONTENT], load_content.__wrapped__),
+        "findings": (
+            sorted(FINDINGS.rglob("*.toml")),
+            lambda path: findings.__wrapped__(
+                path.parents[1].name, f"{path.parent.name}/{path.stem}", path.parents[2]
+            ),
+        ),
     }
 
 
-@pytest.mark.parametrize("kind", shipped())
-def test_a_damaged_file_loads_or_is_refused_in_one_line(kind: str, tmp_path: Path) -> None:
-    contents, load = shipped()[kind]
-    states = []
-    for name, text in damages(contents, random.Random(kind)):
-        path = tmp_path / name
-        path.write_bytes(text)
-        try:
-            load(path)
-            states.append("loads")
-        except RequestError as error:
-            states.append("refused")
-            line = str(error).replace(str(path), name)
-            assert len(line) < 800, line
-            assert "\n" not in line, line
-            assert LONG[: MOST_SHOWN + 1] not in line, line
-    assert {*states} == {"loads", "refused"}
+def refused(load: Load, path: Path, key: str, how: str) -> str:
+    """What is wrong with how a damaged file is refused: nothing."""
+    try:
+        load(path)
+    except RequestError as error:
+        line = str(error)
+        # Long paths of keys are shown by their beginning.
+        told = line.startswith(str(path)) and (key[:12] in line or how == "text")
+        return "" if told and "\n" not in line and len(line) < 800 + len(str(path)) else line
+    return "" if how == "text" else "it loads"
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_key_is_checked(kind: str, tmp_path: Path) -> None:
+    """Another type, a number out of range, a misspelt key: one line with file and key."""
+    files, load = kinds()[kind]
+    seen: set[str] = set()
+    for file in files:
+        text = DIFFERENCE if kind == "difference" else file.read_text()
+        document = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
+        path = tmp_path.joinpath(*file.parts[-3:])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for place in places(document):
+            key = "/".join(part for part in place if isinstance(part, str))
+            where = re.sub(NAMED.get(kind, "$^"), "NAME", key)
+            if where in seen or ELSEWHERE.fullmatch(f"{kind} {where}"):
+                continue
+            seen.add(where)
+            for how, copy in damaged(document, place):
+                path.write_text(json.dumps(copy) if file.suffix == ".json" else toml_text(copy))
+                wrong = refused(load, path, str(place[-1]), how)
+                assert not wrong or (how == "key" and where.endswith("NAME")), (key, how, wrong)
+    assert len(seen) > 5
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (('platform = "pixel6"', 'platform = "pixel9"'), ["platform = 'pixel9'", "pixel6"]),
+        (('document = "eas-rework"', 'document = "eas"'), ["document = 'eas'", "eas-rework"]),
+        (('board = "Pixel 6"', 'bord = "Pixel 6"'), ["measured.loehle.board"]),
+        (
+            ('platform = "pixel6"', 'platform = "pixel6"\nstand_in = "juno-r2"'),
+            ["stand_in", "not together with platform"],
+        ),
+        (('measured = "guittot"', 'measured = "vincent"'), ["measured = 'vincent'", "guittot"]),
+    ],
+)
+def test_a_wrong_file_of_sources_gives_one_line(
+    tmp_path: Path, change: tuple[str, str], parts: list[str]
+) -> None:
+    path = tmp_path / "sources.toml"
+    text = FILE.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    with pytest.raises(RequestError) as error:
+        read_sources(path)
+    assert "\n" not in str(error.value)
+    for part in parts:
+        assert part in str(error.value)

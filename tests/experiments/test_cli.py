@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line as a person meets it: a subprocess, its exit code, and one line on stderr."""
+"""The command line as a person meets it: its exit code, and one line on stderr."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.experiments.arguments import count, natural
 from eascope.experiments.cli.status import distinguishing
 from eascope.experiments.cli.verbs import VERBS, make_parser
 from eascope.experiments.request import Request, resolve
@@ -22,108 +27,62 @@ from eascope.experiments.runs import execute
 from eascope.host.cache import artefact, write_atomic
 from eascope.host.version import eascope_version
 from tests.support.calibration import row
-from tests.support.command import COMPARE, RUN, changed, eascope
+from tests.support.command import COMPARE, RUN, changed, eascope, inside
 from tests.support.fake import KEY, badly, cell
 from tests.support.repo import REPO
 
-#: arguments, words that stderr must have
-WRONG: dict[str, tuple[list[str], list[str]]] = {
-    "command": (["comapre"], ["unknown command 'comapre'", "did you mean compare?"]),
-    "platform": (
-        changed(RUN, "--platform", "juno-r3"),
-        ["unknown platform 'juno-r3'", "did you mean juno-r2?"],
-    ),
-    "variant": (
-        changed(RUN, "--variant", "mainlin"),
-        ["unknown variant 'mainlin'", "did you mean mainline?"],
-    ),
-    "second variant": (
-        ["compare", "mainline", "cass", *COMPARE[3:]],
-        ["unknown variant 'cass'", "did you mean cas?"],
-    ),
-    "scenario": (
-        changed(RUN, "--scenario", "eas/video-playbak"),
-        ["unknown scenario 'eas/video-playbak'", "did you mean eas/video-playback?"],
-    ),
-    "engine": (
-        [*RUN, "--engine", "quemu"],
-        ["unknown engine 'quemu'", "did you mean qemu?"],
-    ),
-    "mode": (
-        [*RUN, "--engine", "gem5", "--mode", "elidde"],
-        ["unknown gem5 mode 'elidde'", "did you mean elided?"],
-    ),
-    "mode of the fast engine": (
-        [*RUN, "--mode", "timing"],
-        ["'timing'", "with --engine gem5"],
-    ),
-    "kind": (["list", "platfroms"], ["'platfroms'", "did you mean platforms?"]),
-    "long of another kind": (["list", "scenarios", "--long"], ["--long", "allowed: variants"]),
-    "no scenario": (RUN[:-2], ["--scenario"]),
-    "seed": ([*RUN, "--seed", "-1"], ["--seed", "-1"]),
-    "seeds": ([*COMPARE, "--seeds", "0"], ["--seeds", "'0'", "1 to 1000"]),
-    "option": ([*RUN, "--ful1"], ["--ful1"]),
-    "one variant": (["compare", "cas", *COMPARE[3:]], ["two variants"]),
-    "run": (["show", "ffff"], ["'ffff'", "fits no run"]),
-    "verify": (["verify", "ffff"], ["'ffff'", "fits no run"]),
-    "energy model": (
-        [*RUN, "--em", "derrived"],
-        ["unknown energy model 'derrived'", "did you mean derived?"],
-    ),
-    "error of an energy model": (
-        [*COMPARE, "--em-error", "big+20%"],
-        ["--em-error 'big+20%'", "allowed: CLUSTER=PERCENT%"],
-    ),
-    "error of an unknown cluster": (
-        [*COMPARE, "--em-error", "prime=+20%"],
-        ["unknown cluster 'prime'", "allowed: big, little"],
-    ),
-    "power model": (
-        [*RUN, "--power", "derrived"],
-        ["unknown power model", "did you mean derived?"],
-    ),
-    "power model of all": (["derive", "--power", "x"], ["unknown power model 'x'"]),
-    "run to derive": (["derive", "ffff"], ["'ffff'", "fits no run"]),
-    "rate limit": (
-        [*RUN, "--rate-limit-us", "0"],
-        ["--rate-limit-us", "'0'", "allowed: an integer from 1 to 100000"],
-    ),
-    "rate limit below the latency": (
-        [*COMPARE, "--rate-limit-us", "40"],
-        ["rate limit 40 us", "at least the transition latency (50 us)"],
-    ),
-    "event of another queue": (
-        [*RUN, "--events", "sched_eas_push"],
-        ["--events", "'base' of 'mainline'", "sched_eas_push", "with the queue feec"],
-    ),
-    "no event": ([*COMPARE, "--events", "eas;pelt"], ["--events 'eas;pelt'", "separated by"]),
-    "em": (["em", "juno-r3"], ["unknown platform 'juno-r3'", "did you mean juno-r2?"]),
-    "power verb": (
-        ["power", "predikt", "--core", "cortex-a15", "--csv", "x.csv"],
-        ["unknown power command 'predikt'", "did you mean predict?"],
-    ),
-    "power core": (
-        ["power", "predict", "--core", "cortex-a14", "--csv", "x.csv"],
-        ["'cortex-a14'", "allowed: cortex-a15"],
-    ),
-    "power file": (
-        ["power", "predict", "--core", "cortex-a15", "--csv", "/nonexistent/x.csv"],
-        ["error: /nonexistent/x.csv: No such file or directory: allowed: a CSV file with a h"],
-    ),
-    "power without file": (["power", "predict", "--core", "cortex-a15"], ["--csv is missing"]),
-}
+#: Arguments, in which RUN and COMPARE stand for those of `command` | words that stderr must have
+WRONG = """
+comapre | unknown command 'comapre'; did you mean compare?
+RUN --platform juno-r3 | unknown platform 'juno-r3'; did you mean juno-r2?
+RUN --variant mainlin | unknown variant 'mainlin'; did you mean mainline?
+compare mainline cass --platform juno-r2 --scenario smoke | unknown variant 'cass'; did you mean
+    cas?
+RUN --scenario eas/video-playbak | unknown scenario 'eas/video-playbak'; did you mean
+    eas/video-playback?
+RUN --engine quemu | unknown engine 'quemu'; did you mean qemu?
+RUN --engine gem5 --mode elidde | unknown gem5 mode 'elidde'; did you mean elided?
+RUN --mode timing | 'timing'; with --engine gem5
+list platfroms | 'platfroms'; did you mean platforms?
+list scenarios --long | --long; allowed: variants
+run --platform juno-r2 --variant mainline | --scenario
+RUN --seed -1 | --seed; -1
+COMPARE --seeds 0 | --seeds; '0'; 1 to 1000
+RUN --ful1 | --ful1
+compare cas --platform juno-r2 --scenario smoke | two variants
+show ffff | 'ffff'; fits no run
+verify ffff | 'ffff'; fits no run
+RUN --em derrived | unknown energy model 'derrived'; did you mean derived?
+COMPARE --em-error big+20% | --em-error 'big+20%'; allowed: CLUSTER=PERCENT%
+COMPARE --em-error prime=+20% | unknown cluster 'prime'; allowed: big, little
+RUN --power derrived | unknown power model; did you mean derived?
+derive --power x | unknown power model 'x'
+derive ffff | 'ffff'; fits no run
+RUN --rate-limit-us 0 | --rate-limit-us; '0'; allowed: an integer from 1 to 100000
+COMPARE --rate-limit-us 40 | rate limit 40 us; at least the transition latency (50 us)
+RUN --events sched_eas_push | --events; 'base' of 'mainline'; sched_eas_push; with the queue feec
+COMPARE --events 'eas;pelt' | --events 'eas;pelt'; separated by
+em juno-r3 | unknown platform 'juno-r3'; did you mean juno-r2?
+power predikt --core cortex-a15 --csv x.csv | unknown power command 'predikt'; did you mean predict?
+power predict --core cortex-a14 --csv x.csv | 'cortex-a14'; allowed: cortex-a15
+power predict --core cortex-a15 --csv /nonexistent/x.csv | error: /nonexistent/x.csv: No such file
+    or directory: allowed: a CSV file with a h
+power predict --core cortex-a15 | --csv is missing
+"""
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_request(case: str) -> None:
+@pytest.mark.parametrize("row", re.sub(r"\n {4}", " ", WRONG.strip()).splitlines())
+def test_wrong_request(row: str) -> None:
     """Exit 2, one line, no traceback, nothing on stdout and nothing written."""
-    arguments, words = WRONG[case]
-    done = eascope(*arguments)
+    line, words = row.split(" | ")
+    first, *others = shlex.split(line)
+    arguments = [*{"RUN": RUN, "COMPARE": COMPARE}.get(first, [first]), *others]
+    done = inside(*arguments)
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
-    for word in words:
+    for word in words.split("; "):
         assert word in done.stderr, done.stderr
     assert not Path(os.environ["EASCOPE_RUNS"]).exists()
 
@@ -133,7 +92,7 @@ def test_wrong_scenario_file(tmp_path: Path) -> None:
     bad.write_text(
         'summary = "x"\nsource = "y"\nloads = "z"\n[[task]]\nname = "a"\ncpus = "huge:0"\n'
     )
-    done = eascope(*changed(RUN, "--scenario", str(bad)))
+    done = inside(*changed(RUN, "--scenario", str(bad)))
     assert done.returncode == 2
     assert done.stderr.startswith(f"eascope: error: {bad}: task[0].")
     assert done.stderr.count("\n") == 1
@@ -142,7 +101,7 @@ def test_wrong_scenario_file(tmp_path: Path) -> None:
 def test_wrong_platform_file(tmp_path: Path) -> None:
     bad = tmp_path / "bad.toml"
     bad.write_text("schema = 2\n")
-    done = eascope(*changed(RUN, "--platform", str(bad)))
+    done = inside(*changed(RUN, "--platform", str(bad)))
     assert done.returncode == 2
     assert done.stderr.startswith(f"eascope: error: {bad}: schema = 2: allowed: ")
     assert done.stderr.count("\n") == 1
@@ -150,7 +109,7 @@ def test_wrong_platform_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", VERBS)
 def test_help_has_an_example(command: str) -> None:
-    done = eascope(command, "--help")
+    done = inside(command, "--help")
     assert done.returncode == 0
     assert f"example: {VERBS[command].EXAMPLE}\n" in done.stdout
     assert "--json" in done.stdout
@@ -160,6 +119,8 @@ def test_the_version_is_that_of_records() -> None:
     done = eascope("--version")
     assert done.returncode == 0
     assert done.stdout == f"eascope {eascope_version()}\n"
+    wrong = eascope("comapre")
+    assert (wrong.returncode, wrong.stdout, wrong.stderr.count("\n")) == (2, "", 1)
 
 
 def test_examples_are_right() -> None:
@@ -246,16 +207,16 @@ def test_output_that_cannot_be_written_is_one_line() -> None:
 
 @pytest.mark.parametrize("kind", ["platforms", "variants", "scenarios", "engines"])
 def test_list(kind: str) -> None:
-    objects = json.loads(eascope("list", kind, "--json").stdout)
-    text = eascope("list", kind).stdout
+    objects = json.loads(inside("list", kind, "--json").stdout)
+    text = inside("list", kind).stdout
     for entry in objects:
         assert entry["summary"]
         assert f"{entry['name']} " in text
 
 
 def test_variants_say_where_they_come_from() -> None:
-    objects = json.loads(eascope("list", "variants", "--long", "--json").stdout)
-    text = eascope("list", "variants", "--long").stdout
+    objects = json.loads(inside("list", "variants", "--long", "--json").stdout)
+    text = inside("list", "variants", "--long").stdout
     for entry in objects:
         block = text.partition(f"{entry['name']}\n")[2].partition("\n\n")[0]
         assert f"source: {entry['source']}" in block, entry["name"]
@@ -268,22 +229,22 @@ def test_variants_say_where_they_come_from() -> None:
 
 
 def test_em_is_printed() -> None:
-    rows = json.loads(eascope("em", "juno-r2", "--json").stdout)
+    rows = json.loads(inside("em", "juno-r2", "--json").stdout)
     assert {row["cluster"] for row in rows} == {"little", "big"}
     assert {"published_uw", "derived_uw", "difference", "derived_inefficient"} <= set(rows[0])
-    assert len(eascope("em", "juno-r2").stdout.splitlines()) == 1 + len(rows)
+    assert len(inside("em", "juno-r2").stdout.splitlines()) == 1 + len(rows)
 
 
 def test_power_is_predicted(tmp_path: Path) -> None:
     source = tmp_path / "rows.csv"
     source.write_text(",".join(row()) + "\n" + ",".join(row().values()) + "\n")
     arguments = ("power", "predict", "--core", "cortex-a15", "--csv", str(source))
-    done = eascope(*arguments)
+    done = inside(*arguments)
     assert done.returncode == 0, done.stderr
     head, line = done.stdout.splitlines()
     assert head == ",".join([*row(), "power_w"])
     assert line.startswith(",".join(row().values()))
-    [printed] = json.loads(eascope(*arguments, "--json").stdout)
+    [printed] = json.loads(inside(*arguments, "--json").stdout)
     assert printed["power_w"] == float(line.rsplit(",", 1)[1])
 
 
@@ -291,21 +252,21 @@ def test_status_show_verify() -> None:
     execute(cell())
     with pytest.raises(Exception, match="guest panic"):
         execute(cell(badly, key="cd" * 32))
-    objects = json.loads(eascope("status", "--json").stdout)
+    objects = json.loads(inside("status", "--json").stdout)
     assert [entry["state"] for entry in objects] == ["done", "failed"]
     assert objects[0]["host_s"] == 1.5
     assert objects[1]["cause"] == "guest panic: Oops"
-    assert "2 runs in" in eascope("status").stdout
+    assert "2 runs in" in inside("status").stdout
 
-    shown = json.loads(eascope("show", "cd", "--json").stdout)
+    shown = json.loads(inside("show", "cd", "--json").stdout)
     assert shown[0]["failed"]["console_tail"] == ["last words"]
-    assert "last words" in eascope("show", "cd").stdout
+    assert "last words" in inside("show", "cd").stdout
 
-    assert eascope("verify", KEY).returncode == 0
+    assert inside("verify", KEY).returncode == 0
     console = Path(objects[0]["run"]) / "console.log"
     console.chmod(0o644)
     console.write_text("other")
-    done = eascope("verify", KEY[:8])
+    done = inside("verify", KEY[:8])
     assert done.returncode == 1
     assert "console.log: does not match" in done.stdout
 
@@ -327,7 +288,7 @@ def test_status_shows_controls() -> None:
     execute(cell())
     first = cell(key="cd" * 32)
     execute(replace(first, record=replace(first.record, set_otherwise=("rate-limit-2000-us",))))
-    lines = eascope("status").stdout.splitlines()
+    lines = inside("status").stdout.splitlines()
     assert "controls" in lines[0]
     assert ["rate-limit-2000-us" in line for line in lines[1:3]].count(True) == 1
 
@@ -335,7 +296,7 @@ def test_status_shows_controls() -> None:
 def test_run_whose_trace_is_truncated() -> None:
     """Show says in one line what is wrong with it, and writes no half of a result."""
     run = execute(cell())
-    done = eascope("show", KEY)
+    done = inside("show", KEY)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
@@ -345,16 +306,16 @@ def test_run_whose_trace_is_truncated() -> None:
 
 def test_derive_says_which_runs_it_could_not() -> None:
     """A run without a usable trace, a failed one: a line each, exit 1."""
-    done = eascope("derive")
+    done = inside("derive")
     assert (done.returncode, done.stdout) == (0, "0 of 0 runs by derived power in 0.0 s\n")
     execute(cell())
     with pytest.raises(Exception, match="guest panic"):
         execute(cell(badly, key="cd" * 32))
-    done = eascope("derive")
+    done = inside("derive")
     assert done.returncode == 1
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1].startswith("0 of 1 runs by derived power in ")
-    [entry] = json.loads(eascope("derive", "cd", "--json").stdout)
+    [entry] = json.loads(inside("derive", "cd", "--json").stdout)
     assert entry["problem"] == "failed: only a finished run has an energy"
 
 
@@ -389,3 +350,25 @@ def test_the_installed_command_is_this_one() -> None:
     entry = getattr(importlib.import_module(module), name)
     assert callable(entry)
     assert module == "eascope.experiments.cli.main"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "allowed"),
+    [
+        *(
+            (count, text, "from 1 to 1000")
+            for text in ("0", "-3", "1001", str(2**70), "ten", "1.5")
+        ),
+        *((natural, text, "from 0") for text in ("-1", str(2**63), "ten")),
+    ],
+)
+def test_a_refused_argument_states_what_is_allowed(
+    kind: Callable[[str], int], text: str, allowed: str
+) -> None:
+    with pytest.raises(argparse.ArgumentTypeError) as caught:
+        kind(text)
+    assert str(caught.value) == f"{text!r}: allowed: an integer {allowed}"
+
+
+def test_integers_in_range_are_accepted() -> None:
+    assert (count("1"), count("1000"), natural("0")) == (1, 1000, 0)

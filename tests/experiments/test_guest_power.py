@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real runs under another energy model, and derived again by another power model."""
+"""Real runs under another energy model, another flavour of the device tree, or starved."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from eascope.analysis.derive import derive
+from eascope.analysis.records.result import Result
+from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines import registry
 from eascope.engines.records import SHARED_PART
@@ -20,6 +24,7 @@ from eascope.experiments.request import Request, resolve
 from eascope.experiments.runs import Run, execute
 from eascope.host.errors import EascopeError
 from eascope.kernels.state import state_expectations
+from eascope.kernels.variants import Declared
 from eascope.power.given import given_model
 from tests.support.columns import most
 from tests.support.command import COMPARE, RUN, eascope
@@ -135,3 +140,104 @@ def test_the_chip_is_on_at_least_as_long_as_any_cluster(tmp_path: Path) -> None:
     longest = most(rows.group_by("cluster").agg(pl.col("active_ns").sum())["active_ns"])
     window_ns = shown["window_s"] * 1e9
     assert longest * 0.995 <= on_ns <= window_ns
+
+
+def smoke(flavour: str, eas: bool) -> tuple[Result, Platform]:
+    """``result.json`` of mainline with ``flavour``: execute() fails unless its proofs hold."""
+    names = resolve(Request("juno-r2", "mainline", "smoke"))
+    declares = Declared(eas, "schedutil")
+    variant = replace(names.variant, dtb=flavour, declares=declares)
+    run = execute(prepare(replace(names, variant=variant)))
+    return derive(run.path, names.platform, names.activity).result, names.platform
+
+
+def test_opp2_runs_at_the_slowest_and_the_fastest_opp() -> None:
+    result, platform = smoke("opp2", eas=True)
+    assert result.eas is True
+    for cluster in platform.clusters:
+        used = {int(khz) for khz, share in result.residency[cluster.name].items() if share}
+        assert used <= {cluster.opps[0].khz, cluster.max_khz}
+
+
+def test_nocap_takes_all_cpus_for_equal() -> None:
+    """Its proofs say that every CPU's capacity is 1024; EAS is impossible, so its file is empty."""
+    result, _ = smoke("nocap", eas=False)
+    assert result.eas is False
+    assert result.wakeups["light"] > 25
+
+
+HEAD = 'summary = "s"\nsource = "s"\nloads = "s"\n'
+#: A fair task of 16 ms on a CPU that a real-time task takes for 700 of 800 ms.
+STARVED = f"""{HEAD}
+[[task]]
+name = "fair"
+cpus = "big:0"
+[[task.phase]]
+run_us = 3000
+period_us = 16000
+[[task]]
+name = "hog"
+policy = "fifo"
+cpus = "big:0"
+[[task.phase]]
+run_us = 700000
+sleep_us = 100000
+[window]
+warmup_ms = 300
+short_ms = 1000
+full_ms = 1000
+"""
+#: The second task wakes the first three times, and ends.
+WAITS = f"""{HEAD}
+[[task]]
+name = "waits"
+repeat = "forever"
+[[task.phase]]
+loops = 1
+wait = "wakes"
+run_us = 1000
+[[task]]
+name = "wakes"
+[[task.phase]]
+loops = 3
+run_us = 1000
+sleep_us = 2000
+[[task]]
+name = "other"
+[[task.phase]]
+run_us = 100
+period_us = 10000
+[window]
+warmup_ms = 300
+short_ms = 500
+full_ms = 1000
+"""
+
+
+def command(path: Path, text: str) -> list[str]:
+    path.write_text(text)
+    return ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", str(path)]
+
+
+def test_a_starved_task_misses_all_of_its_deadlines(tmp_path: Path) -> None:
+    """It needs 3 of 16 ms and gets 100 of 800, so it falls ever further behind."""
+    asked = command(tmp_path / "starved.toml", STARVED)
+    done = eascope(*asked, "--json")
+    assert done.returncode == 0, done.stderr
+    deadlines = json.loads(done.stdout)["deadlines"]["fair"]
+    assert deadlines["jobs"] in (62, 63)
+    assert deadlines["missed"] == deadlines["jobs"]
+    assert deadlines["late"] + deadlines["unfinished"] == deadlines["missed"]
+    assert deadlines["unfinished"] > deadlines["late"] > 0
+    again = eascope(*asked)
+    first, second = again.stdout.splitlines()[:2]
+    assert f"{deadlines['jobs']} of {deadlines['jobs']} deadlines missed" in first
+    assert second.startswith(f"fair missed {deadlines['jobs']} of {deadlines['jobs']} deadlines")
+
+
+def test_a_scenario_that_does_not_get_on_fails(tmp_path: Path) -> None:
+    done = eascope(*command(tmp_path / "waits.toml", WAITS))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("eascope: error"))
+    assert "waits waited through the whole window for another task" in line

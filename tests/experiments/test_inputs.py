@@ -29,7 +29,7 @@ from eascope.host.errors import EascopeError
 from eascope.kernels.own import read_own
 from eascope.power.billed import StatedPower
 from tests.support.cells import Artefacts, prepared
-from tests.support.command import eascope
+from tests.support.command import inside
 from tests.support.fake import badly, cell
 from tests.support.synthetic import playback, reseal, write_run
 
@@ -44,7 +44,7 @@ def own_platform(folder: Path, power_uw: int) -> Platform:
 
 
 def total(run: Path) -> float:
-    shown = json.loads(eascope("show", str(run), "--json").stdout)[0]
+    shown = json.loads(inside("show", str(run), "--json").stdout)[0]
     return float(shown["result"]["energy_j"]["total"])
 
 

@@ -15,7 +15,6 @@ from eascope.engines.registry import ENGINES
 from eascope.experiments.request import resolve
 from eascope.experiments.rtapp import Workload, compile_scenario
 from eascope.experiments.scenario_file import MOST_MEMORY, load_scenario
-from eascope.experiments.scenario_names import names
 from eascope.host.errors import RequestError
 from tests.support.cells import REQUEST, Artefacts, prepared
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
@@ -23,9 +22,7 @@ from tests.support.scenarios import PHASE, SECOND, check_refused, write
 SECOND_WITH = SECOND.replace("[[task.phase]]", "memory = 0.3\n[[task.phase]]")
 
 WRONG = {
-    "negative": ("memory = -0.1", "", ["task[0].memory", "-0.1", f"0..{MOST_MEMORY}"]),
     "all of it": ("memory = 1", "", ["task[0].memory", "= 1", f"0..{MOST_MEMORY}"]),
-    "as text": ('memory = "30 %"', "", ["task[0].memory", "'30 %'", "number"]),
     "waits for a task of another share": (
         "",
         SECOND_WITH + 'wait = "a"\nrun_us = 5',
@@ -139,20 +136,3 @@ def test_memory_that_would_be_executed_is_refused(tmp_path: Path, changes: dict[
     path = write(tmp_path, task="memory = 0.3")
     with pytest.raises(RequestError, match=r"x\.toml: task\.memory: .*where busy loops are elided"):
         resolve(replace(REQUEST, scenario=path, **changes))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("platform", ["juno-r2", "pixel6"])
-def test_the_set_waits_for_memory_and_does_the_work_of_the_plain_one(platform: str) -> None:
-    """Every task of the three has a share of 0.3, and the phases of its namesake."""
-    mixed_names = [name for name in names() if name.startswith("memory/")]
-    assert mixed_names == ["memory/game", "memory/speedometer", "memory/video-playback"]
-    for name in mixed_names:
-        request = replace(REQUEST, platform=platform)
-        mixed, plain = (
-            resolve(replace(request, scenario=each)).scenario
-            for each in (name, name.replace("memory/", "eas/"))
-        )
-        assert mixed.memory == (0.3,)
-        assert plain.memory == ()
-        assert tuple(replace(task, memory=0.0) for task in mixed.tasks) == plain.tasks
-        assert (mixed.window, mixed.work, mixed.frames) == (plain.window, plain.work, plain.frames)

@@ -196,15 +196,12 @@ def test_every_kind_is_in_the_list_and_has_a_parser_or_is_none() -> None:
             ([IMAGE, SYSBENCH.format(more), UNTIL], ["].arguments", more, "--percentile=95"])
             for more in ("--percentile=99", "--percentile=950", "--percentile 95")
         ),
-        ([IMAGE, LATENCY, "limit_s = 0\n", UNTIL], ["program[0].limit_s", "1..3600"]),
-        ([IMAGE, LATENCY, "exit = 200\n", UNTIL], ["program[0].exit", "0..125"]),
         (
             [IMAGE, LATENCY, "uclamp = { max = 2000 }\n", UNTIL],
             ["program[0].uclamp.max", "0..1024"],
         ),
         ([IMAGE, LATENCY, 'cgroup = { name = "A" }\n', UNTIL], ["program[0].cgroup.name", "'A'"]),
         ([IMAGE, LATENCY, 'environment = { "1" = "x" }\n', UNTIL], ["environment.1", "letters"]),
-        ([IMAGE, LATENCY, "x = 1\n", UNTIL], ["program[0].x", "no such key", "arguments"]),
         (
             [IMAGE, LATENCY.replace("cyclictest", "hackbench"), 'stop = "window"\n', FIXED],
             ["program[0].stop", "hackbench prints no results when it is stopped"],

@@ -6,7 +6,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,6 @@ from eascope.configs.platform import Platform
 from eascope.engines.records import HOST
 from eascope.host.cache import cache_root, runs_root
 from tests.support.command import COMPARE, EASCOPE, eascope
-from tests.support.reader import as_reader, read_only
 from tests.support.synthetic import playback, write_run
 
 KEY = "ab" * 32
@@ -82,3 +84,25 @@ def test_read_only_runs_are_compared(tmp_path: Path) -> None:
     assert line in again.stderr.splitlines()
     assert (tmp_path / "out" / "report.html").is_file()
     assert "cannot be written" not in elsewhere.stderr
+
+
+#: Root may write everywhere by these capabilities alone; setpriv is part of util-linux.
+_DROP = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all")
+
+
+def as_reader(command: list[str]) -> list[str]:
+    """``command`` so that it has no more rights than the permissions of files say."""
+    return [*_DROP, *command] if os.geteuid() == 0 else command
+
+
+@contextmanager
+def read_only(root: Path) -> Iterator[None]:
+    """Nothing at or below ``root`` can be written, until the end."""
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (root, *root.rglob("*"))}
+    for path, mode in modes.items():
+        path.chmod(mode & ~0o222)
+    try:
+        yield
+    finally:
+        for path, mode in modes.items():
+            path.chmod(mode)

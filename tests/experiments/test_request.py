@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests: what is refused or cautioned of before anything is built."""
+"""Requests: what is refused or cautioned of before anything is built; reference cores."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from eascope.experiments import program_kinds
-from eascope.experiments.cautions import wrong_capacities
+from eascope.analysis.derive import derive
+from eascope.experiments.cautions import rate_warnings, without_eas, wrong_capacities
+from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.request import resolve
-from eascope.host.errors import EascopeError, RequestError
+from eascope.experiments.reference import reference_turn_ns
+from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs import execute
+from eascope.host.errors import RequestError
 from eascope.kernels.own import read_own
 from eascope.kernels.variants import load_catalogue
-from tests.support.cells import REQUEST, Artefacts
+from tests.support.cells import REQUEST, Artefacts, prepared
 
 
 @pytest.mark.parametrize(
@@ -43,24 +47,6 @@ def test_capacities_that_gem5_does_not_have_are_told(
         assert "is not known: eascope characterise measures it" in wrong_capacities(unknown)
     elif speeds == "board":
         assert wrong_capacities(unknown) == warning
-
-
-def test_speeds_that_there_are_not_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"speeds 'measure'.*did you mean measured"):
-        resolve(replace(REQUEST, controls=Controls(speeds="measure")))
-
-
-def test_a_rate_limit_below_the_latency_is_refused() -> None:
-    with pytest.raises(RequestError, match=r"rate limit 20 us: allowed: at least .*\(50 us\)"):
-        resolve(replace(REQUEST, controls=Controls(rate_limit_us=20)))
-
-
-def test_a_program_that_is_not_there_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(program_kinds, "OVERLAY", tmp_path / "overlay")
-    with pytest.raises(EascopeError, match=r"perf-sched-pipe is not there: .*overlay/bin/perf$"):
-        resolve(replace(REQUEST, scenario="eas/sched-pipe-perf"))
 
 
 @pytest.mark.parametrize(
@@ -116,3 +102,128 @@ def test_planned_variants_are_expected_of_and_not_run(
         RequestError, match=f"variant '{planned}' has no kernel yet.*: eascope list v"
     ):
         resolve(replace(REQUEST, variant=planned))
+
+
+#: juno-r2's largest CPU at its top OPP.
+JUNO = Controls(reference="cortex-a72@1200")
+
+
+def turns(platform: str, controls: Controls) -> list[tuple[int | None, ...]]:
+    cell = prepared(platform=platform, controls=controls)
+    return [task.turns for task in cell.record.tasks]
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> str:
+    """juno-r2 without its bigs' fastest OPP."""
+    path = tmp_path / "slow.toml"
+    path.write_text(
+        'base = "juno-r2"\nsummary = "a slow juno"\nremove = ["cluster.big.opps.1200000"]\n'
+    )
+    return str(path)
+
+
+def test_the_platforms_own_top_is_the_usual_unit(artefacts: Artefacts) -> None:
+    assert turns("juno-r2", JUNO) == turns("juno-r2", Controls())
+
+
+def test_other_platforms_do_the_same_work(artefacts: Artefacts, slow: str) -> None:
+    """Without a reference the slower board does less in the same number of microseconds."""
+    assert turns(slow, Controls()) != turns("juno-r2", Controls())
+    assert turns(slow, JUNO) == turns("juno-r2", JUNO) == turns("pixel6", JUNO)
+
+
+def test_records_say_so(artefacts: Artefacts) -> None:
+    cell = prepared(controls=JUNO)
+    assert cell.record.set_otherwise == ("reference-cortex-a72-1200-mhz",)
+
+
+def test_half_the_frequency_is_half_the_work() -> None:
+    assert reference_turn_ns("cortex-a72@600") == 2 * reference_turn_ns("cortex-a72@1200")
+    assert isinstance(reference_turn_ns("cortex-a53@850"), Fraction)
+
+
+@pytest.mark.parametrize("text", ["", "cortex-a72", "cortex-a72@0", "cortex-a72@1.2", "a b@3"])
+def test_other_forms(text: str) -> None:
+    with pytest.raises(RequestError, match="allowed: CORE@MHZ"):
+        reference_turn_ns(text)
+
+
+def test_an_unknown_core() -> None:
+    with pytest.raises(RequestError, match=r"core 'cortex-a73' \(did you mean cortex-a7"):
+        resolve(
+            REQUEST.__class__(
+                **{**vars(REQUEST), "controls": Controls(reference="cortex-a73@1000")}
+            )
+        )
+
+
+def test_not_together_with_the_sources_unit() -> None:
+    with pytest.raises(RequestError, match="allowed: one of the two"):
+        Controls(reference="cortex-a72@1200", calibration_ns=186).turn_ns()
+
+
+#: Four equal CPUs: juno-r2 without its fast cluster.
+FOUR_EQUAL = 'remove = ["cluster.big"]'
+TWO_CLUSTERS = "cluster.little.cpus = 2\ncluster.more = { like = 'little', cpus = 2 }"
+
+
+def _names(folder: Path, text: str, variant: str = "mainline") -> Names:
+    path = folder / "mine.toml"
+    path.write_text(f'base = "juno-r2"\nsummary = "a test"\n{text}')
+    return resolve(Request(str(path), variant, "smoke"))
+
+
+def test_inherited_rates_are_a_warning(tmp_path: Path) -> None:
+    assert rate_warnings(_names(tmp_path, "")) == [
+        "the kernel's rate is inherited: little from juno-r2's little (cortex-a53), big from "
+        "juno-r2's big (cortex-a72)"
+    ]
+
+
+def test_a_kernel_that_runs_too_fast_is_a_warning(tmp_path: Path) -> None:
+    names = _names(tmp_path, 'cluster.big.core = "cortex-a57"\ncluster.big.cpus = 1')
+    inherited, fast = rate_warnings(names)
+    assert inherited.endswith("inherited: little from juno-r2's little (cortex-a53)")
+    assert fast.startswith(
+        "the kernel runs at the busy loop's rate, 2 to 4 times too fast, on big (cortex-a57): "
+    )
+
+
+@pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
+def test_platforms_that_were_measured_have_no_warning(name: str) -> None:
+    assert not rate_warnings(resolve(Request(name, "mainline", "smoke")))
+
+
+@pytest.mark.parametrize("variant", ["mainline", "cas"])
+def test_equal_cpus_have_no_eas_and_no_switch_of_eas(tmp_path: Path, variant: str) -> None:
+    names = _names(tmp_path, FOUR_EQUAL, variant)
+    assert names.variant.declares.eas is False
+    assert not any("energy_aware" in path for path, _ in names.variant.switches)
+    assert without_eas(names) == (
+        "no variant has EAS on mine: all of its CPUs have the same capacity, and the kernel "
+        "refuses EAS there"
+    )
+    assert not without_eas(resolve(Request("juno-r2", variant, "smoke")))
+
+
+def test_clusters_of_equal_cpus_have_none_either(tmp_path: Path) -> None:
+    text = f"{FOUR_EQUAL}\n{TWO_CLUSTERS}"
+    names = _names(tmp_path, text)
+    assert len(names.platform.clusters) == 2
+    assert without_eas(names)
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("variant", ["mainline", "cas"])
+@pytest.mark.parametrize("clusters", [1, 2])
+def test_equal_cpus_run(tmp_path: Path, variant: str, clusters: int) -> None:
+    """Its proofs say that EAS is off, and the kernel's own file that it cannot be on."""
+    second = TWO_CLUSTERS if clusters == 2 else ""
+    names = _names(tmp_path, f"{FOUR_EQUAL}\n{second}", variant)
+    run = execute(prepare(names))
+    assert run.cell.declares["eas"] is False
+    result = derive(run.path, names.platform, names.activity).result
+    assert result.eas is False
+    assert len(result.cpu_busy) == 4
+    assert result.wakeups["light"] > 25

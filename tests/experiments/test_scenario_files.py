@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from eascope.analysis.statement import parse
 from eascope.configs.activity import Activity, load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.experiments.request import _check_expected
 from eascope.experiments.rtapp import compile_scenario
-from eascope.experiments.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.scenario_names import names
 from eascope.host.errors import RequestError
@@ -27,53 +26,11 @@ BOARDS = tuple(
     if "little" in [cluster.name for cluster in load_platform(name).clusters]
 )
 
-#: What an expectation may be about: the first key of a measure's path.
-MEASURES = {
-    "activation_us",
-    "cluster_busy",
-    "cpu_busy",
-    "cpu_share",
-    "deadlines",
-    "energy_j",
-    "fairness",
-    "frames",
-    "latency_us",
-    "mean_mhz",
-    "migrations",
-    "missed_deadlines",
-    "opp_requests_per_s",
-    "opp_transitions_per_s",
-    "overutilized_share",
-    "pushes_per_s",
-    "residency",
-    "response_us",
-    "run_share",
-    "speed",
-    "throughput",
-    "top_opp",
-    "wakeups",
-    "window_s",
-    "work_share",
-}
-#: Measures whose second key is a task, a cluster.
-OF_TASKS = {
-    *("activation_us", "cpu_share", "deadlines", "latency_us", "response_us", "run_share"),
-    *("speed", "throughput"),
-}
-OF_CLUSTERS = {
-    *("cluster_busy", "mean_mhz", "opp_requests_per_s", "opp_transitions_per_s", "top_opp"),
-    "work_share",
-}
-
 
 @pytest.fixture(scope="module", params=BOARDS)
 def board(request: pytest.FixtureRequest) -> tuple[Platform, Activity]:
     platform = load_platform(request.param)
     return platform, load_activity(platform)
-
-
-def scenario_of(name: str, board: tuple[Platform, Activity]) -> Scenario:
-    return load_scenario(name, board[0])
 
 
 #: Compares core types, of which a platform of equal CPUs has one.
@@ -97,6 +54,8 @@ def test_programs_run_on_24_equal_cpus(name: str, wide: Platform) -> None:
 def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Activity]) -> None:
     platform, activity = board
     scenario = load_scenario(name, platform)
+    # A task that ends within the window would make the measured part two different ones.
+    assert scenario.window.full_ms is None or all(task.endless for task in scenario.tasks)
     documents, orders = [], []
     for seed in (1, 2):
         workload = compile_scenario(scenario, platform, activity, seed)
@@ -127,68 +86,7 @@ def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Acti
             assert sum(first) == sum(second), "the mean is kept"
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_shipped_scenario_has_summary_source_and_loads(
-    name: str, board: tuple[Platform, Activity]
-) -> None:
-    scenario = scenario_of(name, board)
-    assert 20 <= len(scenario.summary) <= 100
-    assert len(scenario.source) >= 60
-    assert len(scenario.loads) >= 60
-    assert "\n" not in scenario.source + scenario.loads, "a line break that was not meant"
-    assert "  " not in scenario.source + scenario.loads
-
-
-@pytest.mark.parametrize("name", names())
-def test_full_is_the_longer_one(name: str, board: tuple[Platform, Activity]) -> None:
-    window = scenario_of(name, board).window
-    short, full = window.length_ms(False), window.length_ms(True)
-    assert (short is None) == (full is None)
-    if short is not None and full is not None:
-        assert short < full
-        assert 500 <= short <= 5_000, "a short run is for a person who waits"
-
-
-@pytest.mark.parametrize("name", names())
-def test_expectations_can_be_judged(name: str, board: tuple[Platform, Activity]) -> None:
-    """Variants that exist or are planned, measures that there are, tasks and clusters by name."""
-    scenario = scenario_of(name, board)
-    tasks = {task.name for task in scenario.tasks}
-    tasks |= {program.name for program in scenario.programs}
-    clusters = {cluster.name for cluster in board[0].clusters}
-    variants = {*variant_names(), *load_catalogue().planned}
-    for expect in scenario.expect:
-        statement = parse(expect.statement)
-        assert {expect.variant, *statement.variants} <= variants, expect
-        assert len(expect.source) >= 15, expect
-        for measure in statement.measures:
-            head = measure.path[0]
-            assert head in MEASURES, measure
-            if head in OF_TASKS:
-                assert measure.path[1] in tasks, measure
-            if head in OF_CLUSTERS:
-                assert measure.path[1] in clusters, measure
-
-
-@pytest.mark.parametrize("name", names())
-def test_nothing_ends_before_the_window_does(name: str, board: tuple[Platform, Activity]) -> None:
-    """A task that ends within the window would make the measured part two different ones."""
-    scenario = scenario_of(name, board)
-    if scenario.window.full_ms is not None:
-        assert all(task.endless for task in scenario.tasks)
-
-
-def test_capacities_of_the_sources_board() -> None:
-    """Relative clamps are the source's numbers on the source's board."""
-    juno = load_platform("juno-r2")
-
-    def clamps(name: str) -> set[tuple[int | None, int | None]]:
-        tasks = load_scenario(name, juno).tasks
-        return {(task.uclamp_min, task.uclamp_max) for task in tasks}
-
-    assert clamps("uclamp/capped-tasks-spread") == {(None, 110)}
-    assert clamps("uclamp/eight-capped-tasks") == {(None, 110)}
-    assert clamps("uclamp/unpin-from-big") == {(None, 110)}
-    assert clamps("uclamp/boosted-above-little") == {(383, 384)}
-    assert clamps("uclamp/frequency-spike") == {(None, None), (None, 300)}
-    assert clamps("eas/stuck-on-big") == {(None, 200)}
+def test_what_is_expected_is_of_variants_that_there_are() -> None:
+    known = [*variant_names(), *load_catalogue().planned]
+    for name in names():
+        _check_expected(load_scenario(name, load_platform("pixel6")), known)

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -79,6 +80,8 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "repeat": (2,),
     "khz": (738_000,),
 }
+#: Places of a key at which another value is tried: a list of OPPs has many.
+MOST_PLACES = 5
 #: Keys that have one value in a file of this name, or that no other key of the file allows to
 #: change: each of them is in the script or the device tree.
 FIXED = {
@@ -180,10 +183,12 @@ def pairs_of(data: Data, write: Write, known: set[tuple[str, ...]]) -> Iterator[
     """
     first = write("first", data)
     tried: set[tuple[tuple[str, ...], bool]] = set()
+    places: Counter[tuple[str, ...]] = Counter()
     for number, place in enumerate(leaves(data)):
         key, now = key_of(place), _at(data, place)
-        if key in known or names_a_text(data, place):
+        if key in known or names_a_text(data, place) or places[key] == MOST_PLACES:
             continue
+        places[key] += 1
         edits = [changed(data, place, value) for value in others(key[-1], now)]
         edits += [renamed(data, now, value) for value in others(key[-1], now)]
         for absent, contents in ((False, edits), (True, [changed(data, place, None)])):

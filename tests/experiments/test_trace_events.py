@@ -12,7 +12,6 @@ import pytest
 from eascope.experiments import trace_events
 from eascope.experiments.controls import Controls
 from eascope.experiments.trace_events import (
-    GROUPS,
     ROOM_FOR_DECISIONS,
     ROOM_FOR_EVENTS,
     TRACE_EVENTS,
@@ -22,9 +21,6 @@ from eascope.experiments.trace_events import (
     trace_kib,
 )
 from eascope.host.errors import RequestError
-from eascope.kernels.events import added_by_all
-from eascope.kernels.queues import own_files
-from eascope.kernels.variants import SERIES
 from tests.support.cells import Artefacts, prepared
 
 COMPUTE, DECISION = "eascope:sched_compute_energy", "eascope:sched_feec_decision"
@@ -80,13 +76,6 @@ def test_what_is_no_name_is_one_line(text: str) -> None:
         read_events([text])
     assert str(caught.value).startswith(f"--events {text!r}: ")
     assert "\n" not in str(caught.value)
-
-
-def test_base_has_the_events_of_every_group() -> None:
-    base = added_by_all(own_files(SERIES / "base").values())
-    named = [event for events in GROUPS.values() for event in events]
-    assert {event.partition(":")[2] for event in named} <= base
-    assert len(named) == len(set(named))
 
 
 def test_what_is_asked_for_is_recorded_too(monkeypatch: pytest.MonkeyPatch) -> None:

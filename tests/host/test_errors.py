@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages about unknown names: the names near it, and all of them where they are few."""
+"""Messages about unknown names and about files that cannot be written."""
 
 from __future__ import annotations
 
-import pytest
+import errno
+import os
+import re
+from pathlib import Path
 
-from eascope.host.errors import MOST_LISTED, nearest, unknown
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+from eascope.host.errors import MOST_LISTED, EascopeError, nearest, unknown
+from eascope.host.writing import writing_into
 from eascope.kernels.variants import load_catalogue
 
 LISTING = "eascope list variants"
@@ -44,3 +52,36 @@ def test_an_error_without_a_list_command_names_all_choices() -> None:
 )
 def test_names_that_are_as_near(name: str, most: int, words: str) -> None:
     assert nearest(name, MANY, most) == words
+
+
+FULL = (
+    r"No space left on device \(\d+ bytes are free\): free space there \(eascope gc lists some\), "
+    "then the same command continues"
+)
+
+
+def test_polars_on_a_full_disk(tmp_path: Path) -> None:
+    with pytest.raises(EascopeError) as caught, writing_into(tmp_path):
+        pl.DataFrame({"a": list(range(100_000))}).write_parquet("/dev/full")
+    assert re.fullmatch(f"{re.escape(str(tmp_path))}: {FULL}", str(caught.value))
+
+
+def test_matplotlib_on_a_full_disk(tmp_path: Path) -> None:
+    with pytest.raises(EascopeError) as caught, writing_into(tmp_path):
+        Figure().savefig("/dev/full", format="svg")
+    assert re.fullmatch(f"{re.escape(str(tmp_path))}: {FULL}", str(caught.value))
+
+
+def test_an_error_that_names_its_file(tmp_path: Path) -> None:
+    with pytest.raises(EascopeError) as caught, writing_into(tmp_path):
+        (tmp_path / "absent" / "file").write_text("x")
+    assert str(caught.value) == f"{tmp_path}/absent/file: No such file or directory"
+
+
+def test_other_errors_are_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="os error 2"), writing_into(tmp_path):
+        raise ValueError("not found (os error 2)")
+    with pytest.raises(BrokenPipeError), writing_into(tmp_path):
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+    with pytest.raises(EascopeError, match=r"^as it is$"), writing_into(tmp_path):
+        raise EascopeError("as it is")

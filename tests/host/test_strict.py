@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eascope.host.errors import RequestError, bad_input, one_line
 from eascope.host.strict import StrictTable, read_json, read_toml
+from eascope.host.toml_text import toml_text
 
 Reader = Callable[[Path], StrictTable]
 
@@ -128,3 +131,18 @@ def test_equal_texts_give_content_that_nobody_shares(tmp_path: Path) -> None:
     assert read_toml(tmp_path / "second.toml").data == {"a": [{"b": [1, 2]}]}
     read_toml(tmp_path / "second.toml").data["a"][0]["b"].append(3)
     assert read_toml(tmp_path / "first.toml").data == {"a": [{"b": [1, 2]}]}
+
+
+def test_it_is_read_back() -> None:
+    document: dict[str, Any] = {
+        "text": 'with "quotes", \\ and µ',
+        "number": 1_200_000,
+        "share": 0.5,
+        "flag": True,
+        "names": ["a", "b"],
+        "rows": [{"khz": 1, "uv": 2}, {"khz": 3, "uv": 4}],
+        "table": {"cpu-sleep-0": {"exit_us": 3}, "plain": 1},
+        "a key": 2,
+        "empty": [],
+    }
+    assert tomllib.loads(toml_text(document)) == document

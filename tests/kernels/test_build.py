@@ -63,18 +63,6 @@ def test_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path:
         kconfig.compiler.cache_clear()
 
 
-def test_a_release_has_options_of_its_own() -> None:
-    spec = load_kernels()["base"]
-    usual, newer = options(fragment_text(spec)), options(fragment_text(spec, "7.3"))
-    assert (usual["PROC_SYSCTL"], usual["SCHED_DEBUG"]) == ("y", "y")
-    assert (newer["SYSCTL"], newer["PROC_SYSCTL"], newer["SCHED_DEBUG"]) == ("y", "n", "n")
-    assert {key for key in newer if usual.get(key) != newer[key]} == {
-        "TRACEFS_AUTOMOUNT_DEPRECATED",
-        *("SYSCTL", "PROC_SYSCTL", "SCHED_DEBUG"),
-        *("SCHED_CACHE", "SCHED_PROXY_EXEC"),
-    }
-
-
 def test_the_default_release_has_one_key_named_or_not() -> None:
     source = Source("6.12.117", "6.12.117-1", "0" * 64)
     base, named = kernel_named("base"), kernel_named("base@6.12")

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel that does not compile: what is printed last is the compiler's error."""
+"""What is read of a build: the compiler's error, events and symbols."""
 
 from __future__ import annotations
 
+import struct
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eascope.host.errors import EascopeError
 from eascope.host.proc import TAIL_LINES, CommandFailed
+from eascope.host.toolchain import arm64_tool
 from eascope.kernels import kconfig
+from eascope.kernels.events import built_events, qualified
 from eascope.kernels.faults import compile_errors
+from eascope.kernels.symbols import trace_symbols
 
 #: As two jobs leave it: the one that failed, then what the other one and every make still print.
 LOG = """\
@@ -83,3 +89,99 @@ def test_a_build_ends_with_the_compilers_error(
     head, *shown = str(caught.value).splitlines()
     assert head.startswith("kernel build: command failed with exit code 2: make -C ")
     assert [line[2:] for line in shown] == ERROR.splitlines()
+
+
+#: As <linux/trace_events.h> and <trace/trace_events.h> have it, and names that are no event's.
+TOY = """
+struct list_head { void *next, *prev; };
+struct trace_event_class { const char *system; void *probe; };
+struct trace_event_call { struct list_head list; struct trace_event_class *class; void *tp; };
+
+static const char str__sched__trace_system_name[] = "sched";
+static const char str__irq__trace_system_name[] = "irq";
+static struct trace_event_class event_class_one = { str__sched__trace_system_name };
+static struct trace_event_class event_class_two = { str__irq__trace_system_name };
+struct trace_event_call event_sched_one = { .class = &event_class_one };
+struct trace_event_call event_sched_other = { .class = &event_class_one };
+struct trace_event_call event_irq_two = { .class = &event_class_two };
+long event_count = 3;
+long event_table[4] = { 1, 2, 3, 4 };
+struct trace_event_call event_empty;
+
+void _start(void) { event_count++; }
+"""
+
+
+def built(folder: Path, text: str) -> Path:
+    """``text`` linked as a kernel is: at a fixed address, without relocations."""
+    (folder / "toy.c").write_text(text)
+    image = folder / "vmlinux"
+    options = ["-nostdlib", "-static", "-no-pie", "-O1", "-w"]
+    command = [arm64_tool("gcc"), *options, "-o", str(image), str(folder / "toy.c")]
+    subprocess.run(command, check=True, capture_output=True)
+    return image
+
+
+def test_events_and_their_systems(tmp_path: Path) -> None:
+    events = built_events(built(tmp_path, TOY))
+    assert events == {"irq_two": ("irq",), "sched_one": ("sched",), "sched_other": ("sched",)}
+    assert qualified(events) == ["irq:irq_two", "sched:sched_one", "sched:sched_other"]
+
+
+def test_a_file_without_events_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(EascopeError, match="has no trace events"):
+        built_events(built(tmp_path, "void _start(void) { }\n"))
+
+
+#: Name, info (type in the low half), section, address.
+SYMBOLS = [
+    ("", 0, 0, 0),
+    ("trace.c", 4, 0xFFF1, 0),
+    ("tracing_mark_write", 0x12, 1, 0xFFFF800080200000),
+    ("$x", 0, 1, 0xFFFF800080200000),
+    ("$d", 0, 1, 0xFFFF800080200010),
+    ("elsewhere", 0x12, 0, 0xFFFF800080200020),
+    ("tracing_raw_write", 0x12, 1, 0xFFFF800080200100),
+    ("_text", 0x10, 1, 0xFFFF800080000000),
+]
+
+
+def vmlinux(path: Path, symbols: list[tuple[str, int, int, int]]) -> Path:
+    """An ELF file that has nothing but symbols, in sections 1 (them) and 2 (their names)."""
+    names, table = b"\0", b""
+    for name, info, section, value in symbols:
+        table += struct.pack("<IBBHQQ", len(names) if name else 0, info, 0, section, value, 0)
+        names += name.encode() + b"\0" if name else b""
+    header = struct.pack(
+        "<16sHHIQQQIHHHHHH",
+        *(b"\x7fELF\x02\x01\x01", 2, 183, 1, 0, 0, 64 + len(table) + len(names)),
+        *(0, 64, 0, 0, 64, 3, 0),
+    )
+    sections = [
+        (0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+        (0, 2, 0, 0, 64, len(table), 2, 0, 8, 24),
+        (0, 3, 0, 0, 64 + len(table), len(names), 0, 0, 1, 0),
+    ]
+    data = header + table + names
+    path.write_bytes(data + b"".join(struct.pack("<IIQQQQIIQQ", *each) for each in sections))
+    return path
+
+
+def test_the_marks_writer_and_what_follows_it(tmp_path: Path) -> None:
+    assert trace_symbols(vmlinux(tmp_path / "vmlinux", SYMBOLS)) == (
+        ("ffff800080200000", "tracing_mark_write"),
+        ("ffff800080200100", "tracing_raw_write"),
+    )
+
+
+@pytest.mark.parametrize("broken", [b"", b"\x7fELF\x01\x01", b"\x7fELF\x02\x01" + b"\xff" * 60])
+def test_no_kernel_is_one_line(tmp_path: Path, broken: bytes) -> None:
+    (path := tmp_path / "vmlinux").write_bytes(broken)
+    with pytest.raises(EascopeError, match=r"symbols of the kernel: .*: not readable") as wrong:
+        trace_symbols(path)
+    assert "\n" not in str(wrong.value)
+
+
+def test_a_kernel_without_it(tmp_path: Path) -> None:
+    with pytest.raises(EascopeError, match="has no symbol tracing_mark_write"):
+        trace_symbols(vmlinux(tmp_path / "vmlinux", SYMBOLS[-1:]))

@@ -21,82 +21,37 @@ from tests.support.kernel_guest import Booted, boot
 pytestmark = pytest.mark.guest
 
 TRACING = "/sys/kernel/tracing"
-AVERAGES = ["unsigned long load", "unsigned long runnable", "unsigned long util"]
-UPDATE = "unsigned long long update_time"
-ENTITY = ["int cpu", "char path[64]", "char comm[16]", "int pid"]
-
-#: Fields of every event that the queue adds, in order.
-EVENTS = {
-    "lisa:lisa__sched_pelt_cfs": ["int cpu", "char path[64]", *AVERAGES, UPDATE],
-    "lisa:lisa__sched_pelt_se": [*ENTITY, *AVERAGES, UPDATE],
-    "lisa:lisa__sched_pelt_rt": ["int cpu", *AVERAGES, UPDATE],
-    "lisa:lisa__sched_pelt_dl": ["int cpu", *AVERAGES, UPDATE],
-    "lisa:lisa__sched_util_est_se": [
-        *ENTITY,
-        "unsigned int enqueued",
-        "unsigned int ewma",
-        "unsigned long util",
-    ],
-    "lisa:lisa__sched_util_est_cfs": [
-        "int cpu",
-        "char path[64]",
-        "unsigned int enqueued",
-        "unsigned int ewma",
-        "unsigned long util",
-    ],
-    "lisa:lisa__sched_overutilized": ["int overutilized", "char span[10]"],
-    "lisa:lisa__sched_update_nr_running": ["int cpu", "int change", "unsigned int nr_running"],
-    "lisa:lisa__sched_cpu_capacity": [
-        "int cpu",
-        "unsigned long capacity",
-        "unsigned long capacity_orig",
-        "unsigned long capacity_curr",
-    ],
-    "eascope:sched_compute_energy": [
-        "char comm[16]",
-        "pid_t pid",
-        "int dst_cpu",
-        "unsigned long energy",
-        "unsigned long max_util",
-        "unsigned long busy_time",
-    ],
-    "eascope:sched_uclamp_task": [
-        "char comm[16]",
-        "pid_t pid",
-        "int cpu",
-        "unsigned long util_avg",
-        "unsigned long uclamp_avg",
-        "unsigned long uclamp_min",
-        "unsigned long uclamp_max",
-        "unsigned long est",
-        "unsigned long est_clamped",
-        "long bias",
-    ],
-    "eascope:sched_uclamp_cpu": [
-        "int cpu",
-        "unsigned long util_avg",
-        "unsigned long uclamp_avg",
-        "unsigned long uclamp_min",
-        "unsigned long uclamp_max",
-        "unsigned long est",
-    ],
-    "eascope:sched_cpufreq_req": [
-        "unsigned int cpu",
-        "unsigned long util",
-        "unsigned long min",
-        "unsigned long max",
-        "unsigned long perf",
-        "unsigned int next_freq",
-        "unsigned int limited",
-    ],
-    "eascope:gem5_dvfs": [
-        "u32 domain",
-        "u32 level",
-        "u32 khz",
-        "u32 uv",
-        "u32 latency_ns",
-    ],
-}
+#: Every event that the queue adds | its fields, in order.
+FIELDS = """
+lisa:lisa__sched_pelt_cfs | int cpu; char path[64]; unsigned long load; unsigned long runnable;
+    unsigned long util; unsigned long long update_time
+lisa:lisa__sched_pelt_se | int cpu; char path[64]; char comm[16]; int pid; unsigned long load;
+    unsigned long runnable; unsigned long util; unsigned long long update_time
+lisa:lisa__sched_pelt_rt | int cpu; unsigned long load; unsigned long runnable; unsigned long util;
+    unsigned long long update_time
+lisa:lisa__sched_pelt_dl | int cpu; unsigned long load; unsigned long runnable; unsigned long util;
+    unsigned long long update_time
+lisa:lisa__sched_util_est_se | int cpu; char path[64]; char comm[16]; int pid; unsigned int
+    enqueued; unsigned int ewma; unsigned long util
+lisa:lisa__sched_util_est_cfs | int cpu; char path[64]; unsigned int enqueued; unsigned int ewma;
+    unsigned long util
+lisa:lisa__sched_overutilized | int overutilized; char span[10]
+lisa:lisa__sched_update_nr_running | int cpu; int change; unsigned int nr_running
+lisa:lisa__sched_cpu_capacity | int cpu; unsigned long capacity; unsigned long capacity_orig;
+    unsigned long capacity_curr
+eascope:sched_compute_energy | char comm[16]; pid_t pid; int dst_cpu; unsigned long energy; unsigned
+    long max_util; unsigned long busy_time
+eascope:sched_uclamp_task | char comm[16]; pid_t pid; int cpu; unsigned long util_avg; unsigned long
+    uclamp_avg; unsigned long uclamp_min; unsigned long uclamp_max; unsigned long est; unsigned long
+    est_clamped; long bias
+eascope:sched_uclamp_cpu | int cpu; unsigned long util_avg; unsigned long uclamp_avg; unsigned long
+    uclamp_min; unsigned long uclamp_max; unsigned long est
+eascope:sched_cpufreq_req | unsigned int cpu; unsigned long util; unsigned long min; unsigned long
+    max; unsigned long perf; unsigned int next_freq; unsigned int limited
+eascope:gem5_dvfs | u32 domain; u32 level; u32 khz; u32 uv; u32 latency_ns
+"""
+ROWS = re.sub(r"\n {4}", " ", FIELDS.strip()).splitlines()
+EVENTS = {event: fields.split("; ") for event, fields in (row.split(" | ") for row in ROWS)}
 
 
 def words(lines: list[tuple[str, ...]]) -> list[str]:

@@ -9,7 +9,6 @@ import json
 import quopri
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,8 +41,6 @@ BASE = (
     "@@ -25,3 +25,3 @@\n int line_25;\n-int line_26;\n+int based;\n int line_27;\n"
 )
 NAMES = ["0001-sched-fair-Five.patch", "0002-sched-fair-Fifteen-and-more.patch"]
-
-Import = Callable[..., int]
 
 
 @pytest.fixture

@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `sum` claims of its sums the kernel checks: break each claim, and it must say so."""
+"""Kernels that are broken on purpose are found; whole ones survive stress."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
-from tests.support.mutants import mutant_image
-from tests.support.releases import source_for
-from tests.support.stress import counters, survive
+from eascope.kernels.build import KernelArtefact
+from eascope.kernels.naming import kernel_names
+from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
+from tests.support.guest_mutants import MUTANTS
+from tests.support.mutants import GuestMutant, must_fail, mutant_image
+from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
+from tests.support.releases import booted, kernel_of, source_for
+from tests.support.stress import busy_switches, counters, survive
 from tests.support.sum_checks import Guest, check_background
+from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 from tests.support.sum_mutants import CAP_STAYS, CLAIMS, BrokenClaim, first_warning
+from tests.support.threaded_guest import check_busy_threads, survive_threaded
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -71,3 +79,40 @@ def test_the_check_of_who_runs_alone_sees_a_cap_that_stays(
     console = (tmp_path / "out/console.log").read_text(errors="replace")
     said = re.findall(r"uclamp: ([^:]+): cpu ", console)
     assert said == [CAP_STAYS.says], console[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("mutant", "name"),
+    [
+        pytest.param(mutant, kernel, id=f"{kernel}-{mutant.claim}")
+        for mutant in [*SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
+        for kernel in mutant.kernels
+    ],
+)
+def test_a_broken_kernel_is_found(
+    mutant: GuestMutant, name: str, juno: Platform, tmp_path: Path
+) -> None:
+    image = mutant_image(name, mutant.edit, source_for(name), tmp_path / "build")
+    unknown: Any = None  # where its source is from
+    broken = KernelArtefact(name, image, image, image, "", unknown)
+    must_fail(mutant.check, broken, juno, tmp_path)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    mutant.check.ask(kernel_of(name), juno, whole)
+
+
+#: Of the host's time.
+STRESS_MS = 3_000
+
+
+@pytest.mark.parametrize("name", [booted(name, name) for name in kernel_names()])
+def test_survives_stress_on_host_threads(name: str, juno: Platform, tmp_path: Path) -> None:
+    """Each CPU is a thread of the host."""
+    done = survive_threaded(
+        kernel_of(name).image,
+        juno,
+        tmp_path / "run",
+        switches=busy_switches(name),
+        ms=STRESS_MS,
+    )
+    check_busy_threads(name, done.counters)

@@ -17,7 +17,6 @@ from eascope.host.proc import need
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.patching import PatchFailed, apply_series
 from eascope.kernels.queues import (
-    FILES,
     added_files,
     folders_of_queues,
     is_ported,
@@ -80,22 +79,6 @@ def test_a_series_may_add_its_file_where_all_do(tmp_path: Path, release: str) ->
     assert "obj-$(CONFIG_EASCOPE) += eascope.o" in lines
 
 
-def test_nothing_but_the_series_lies_in_a_queue() -> None:
-    for queue in queues():
-        usual = series_patches(queue) if is_ported(queue, DEFAULT) else []
-        listed = [patch.name for patch in usual if patch.parent == queue]
-        assert listed == sorted(path.name for path in queue.glob("*.patch"))
-        other_releases = {name for name in RELEASES if name != DEFAULT and is_ported(queue, name)}
-        ported = {RELEASES[name].series for name in RELEASES if is_ported(queue, name)}
-        below = {path.name for path in queue.iterdir() if path.is_dir()}
-        assert below <= {FILES, *other_releases}
-        assert {path.name for path in queue.iterdir()} == {*listed, *ported, *below}
-        for name in other_releases:
-            own = queue / name
-            of_release = [patch for patch in series_patches(queue, name) if patch.parent == own]
-            assert sorted(of_release) == sorted(own.iterdir())
-
-
 #: The author of patches that are no backports.
 OURS = "eascope developers <eascope@localhost>"
 
@@ -120,19 +103,6 @@ def test_every_patch_says_who_and_why() -> None:
 def test_nobody_signs_who_is_no_person(queue: str) -> None:
     for patch in sorted((SERIES / queue).rglob("*.patch")):
         assert f"Signed-off-by: {OURS}" not in patch.read_text(), patch.name
-
-
-def test_a_release_repeats_no_patch_that_the_default_has() -> None:
-    for queue in queues():
-        for name in (name for name in RELEASES if name != DEFAULT and is_ported(queue, name)):
-            for patch in (queue / name).glob("*.patch"):
-                usual = queue / patch.name
-                assert not usual.is_file() or without_places(usual) != without_places(patch)
-
-
-def without_places(patch: Path) -> str:
-    """A patch without the numbers of lines."""
-    return re.sub(r"^@@ .*", "@@", patch.read_text(), flags=re.MULTILINE)
 
 
 def checkpatch(source: Source, path: Path) -> str:

@@ -4,20 +4,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from eascope.configs.activity import Activity, KernelActivity, load_activity
+from eascope.configs.billing import ChipShared
+from eascope.configs.core import list_cores
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import SHARED_PART
 from eascope.host.errors import RequestError
-from eascope.power.billed import Component, Interval, StatedPower
+from eascope.power.billed import Component, Interval, StatedPower, whole_component
+from eascope.power.choice import power_model, power_of
 from eascope.power.em import capacities_of, em_rows, inefficient, records, text
 from eascope.power.events import load_events
 from eascope.power.given import given_model
 from eascope.power.level import load_level
 from eascope.power.model import DerivedPower, whole
+from eascope.power.shared import STATED, with_shared
 
 
 @pytest.fixture(scope="module")
@@ -225,3 +230,142 @@ def test_em_table_of_what_the_kernel_is_told(board: Platform) -> None:
     )
     with pytest.raises(RequestError, match="bigg"):
         em_rows(board, model=given_model("published", ["bigg=+20%"]))
+
+
+@pytest.mark.parametrize("core", [core for core in list_cores() if core != "cortex-a15"])
+def test_dynamic_power_is_the_anchors(core: str) -> None:
+    level = load_level(core)
+    parts = level.active_w(1000, 0.9, 57)
+    dynamic = sum(watts for name, watts in parts.items() if name != "leakage")
+    assert level.coefficient is not None
+    assert dynamic == pytest.approx(level.coefficient * 1000 * 0.81 * 1e-6)
+    assert parts["leakage"] > 0
+
+
+def test_the_calibrated_core_keeps_its_level() -> None:
+    level = load_level("cortex-a15")
+    assert level.level == 1
+    assert level.coefficient is None
+    assert level.dynamic_pj()["clock"] == pytest.approx(
+        level.factors["clock"] * level.power.pj("core.cycles")
+    )
+
+
+@pytest.mark.parametrize("platform", ["juno-r2"])
+def test_opp_microwatt_rises_and_stays_near_the_published_model(platform: str) -> None:
+    board = load_platform(platform)
+    for cluster in board.clusters:
+        level = load_level(cluster.core.name)
+        watts = [level.opp_microwatt(opp.khz, opp.uv, board.temperature_c) for opp in cluster.opps]
+        assert all(low < high for low, high in pairwise(watts))
+        for opp, microwatts in zip(cluster.opps, watts, strict=True):
+            # The published figure is dynamic power from the same coefficient: leakage comes on top.
+            assert opp.power_uw < microwatts < 1.1 * opp.power_uw
+
+
+def test_shared_power_has_a_clock_and_leakage() -> None:
+    parts = load_level("cortex-a72").shared_w(1000, 0.9, 57)
+    assert set(parts) == {"cluster_clock", "leakage"}
+    assert all(watts > 0 for watts in parts.values())
+
+
+def test_unknown_core() -> None:
+    with pytest.raises(RequestError, match=r"did you mean cortex-x1\?"):
+        load_level("cortex-x2")
+
+
+@pytest.fixture(scope="module")
+def pixel6() -> Platform:
+    return load_platform("pixel6")
+
+
+def test_nobody_asks_the_platform_says(pixel6: Platform) -> None:
+    assert power_of(pixel6) == "wattson"
+    assert power_of(load_platform("juno-r2")) == "measured"
+    assert power_model(None, pixel6, load_activity(pixel6)).name == "wattson"
+
+
+def test_what_a_platform_does_not_offer_is_refused_with_what_it_does() -> None:
+    for name in ("profile", "wattson"):
+        with pytest.raises(RequestError) as caught:
+            power_of(load_platform("juno-r2"), name)
+        assert (
+            str(caught.value)
+            == f"--power {name}: juno-r2 offers measured (default), published, derived"
+        )
+
+
+def test_every_offer_is_a_model_of_that_name_and_key(pixel6: Platform) -> None:
+    activity = load_activity(pixel6)
+    models = [power_model(name, pixel6, activity) for name in pixel6.billing.offers]
+    assert [model.name for model in models] == list(pixel6.billing.offers)
+    assert len({model.digest for model in models}) == len(models)
+    assert isinstance(models[-1], DerivedPower)
+
+
+def test_a_busy_cpu_is_billed_its_table(pixel6: Platform) -> None:
+    big = pixel6.cluster("big")
+    top = Interval(big.cpus[0], 0, 1000, 2_802_000, active_ns=1000)
+    active = Component("active", "active")
+    expected = {"published": 2_032_000, "profile": 978_863, "measured": 1_371_000}
+    for name, power in expected.items():
+        model = StatedPower(pixel6, name)
+        assert model.interval_fj(big, top)[active] == 1000 * power
+        assert model.busy_microwatt(big, 2_802_000) == power
+
+
+def test_measured_power_holds_the_shared_parts(pixel6: Platform) -> None:
+    """Whole-device power less idle: the cluster's part must not be billed twice."""
+    big = pixel6.cluster("big")
+    shared = Interval(SHARED_PART, 0, 1000, 2_802_000, active_ns=600)
+    model = StatedPower(pixel6, "measured")
+    assert set(model.interval_fj(big, shared).values()) == {0}
+    assert any("not billed apart" in note for note in model.notes)
+    assert any("interpolated at 738, 1098, 1328, 1598 MHz" in note for note in model.notes)
+    assert set(StatedPower(pixel6, "profile").interval_fj(big, shared).values()) != {0}
+
+
+MS = 1_000_000
+#: A shared part that was on in 3 of 10 ms, and a busy CPU.
+PART = Interval(SHARED_PART, 5 * MS, 15 * MS, 450_000, 3 * MS)
+BUSY = Interval(0, 0, 10 * MS, 450_000, 4 * MS, idle_ns=(6 * MS, 0, 0))
+
+
+def test_published_energies(juno: Platform, juno_activity: Activity) -> None:
+    little, model = juno.clusters[0], power_model("published", juno, juno_activity)
+    shared = whole_component("shared")
+    assert model.interval_fj(little, PART) == {shared: 3 * MS * 30_500 + 7 * MS * 15_800}
+    assert with_shared(model, "off").interval_fj(little, PART) == {shared: 3 * MS * 30_500}
+    assert with_shared(model, "zero").interval_fj(little, PART) == {shared: 0}
+
+
+@pytest.mark.parametrize("power", ["published", "derived"])
+@pytest.mark.parametrize("shared", ["off", "zero"])
+def test_of_every_model_the_shared_part_alone_changes(
+    juno: Platform, juno_activity: Activity, power: str, shared: str
+) -> None:
+    little, model = juno.clusters[0], power_model(power, juno, juno_activity)
+    other = with_shared(model, shared)
+    assert other.interval_fj(little, BUSY) == model.interval_fj(little, BUSY)
+    stated = sum(model.interval_fj(little, PART).values())
+    on = sum(model.interval_fj(little, replace(PART, t1_ns=PART.t0_ns + 3 * MS)).values())
+    assert sum(other.interval_fj(little, PART).values()) == (on if shared == "off" else 0)
+    assert stated > on > 0
+    assert set(other.interval_fj(little, PART)) == set(model.interval_fj(little, PART))
+    assert other.digest != model.digest
+    assert other.name == f"{power}, shared part {shared}"
+
+
+def test_as_stated_is_the_model_itself(juno: Platform, juno_activity: Activity) -> None:
+    model = power_model("published", juno, juno_activity)
+    assert with_shared(model, STATED) is model
+    with pytest.raises(RequestError, match=r"unknown shared power 'of'.*did you mean off"):
+        with_shared(model, "of")
+
+
+def test_the_chips_part_follows(juno: Platform, juno_activity: Activity) -> None:
+    chip = replace(juno, shared=ChipShared(40_000, 5_000, "assumed: for a test"))
+    model, shared = power_model("published", chip, juno_activity), whole_component("shared")
+    assert model.chip_fj(3 * MS, 7 * MS) == {shared: 3 * MS * 40_000 + 7 * MS * 5_000}
+    assert with_shared(model, "off").chip_fj(3 * MS, 7 * MS) == {shared: 3 * MS * 40_000}
+    assert with_shared(model, "zero").chip_fj(3 * MS, 7 * MS) == {shared: 0}

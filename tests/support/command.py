@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 
+from eascope.experiments.cli.main import main
 from tests.support.waiting import call
 
 EASCOPE = [sys.executable, "-m", "eascope.experiments.cli.main"]
@@ -26,6 +29,19 @@ def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     built = re.search(r"^  kernel ([^\s,]+), .* \.\.\.", done.stderr, re.MULTILINE)
     assert not built, f"mark the test with pytest.mark.kernels({built[1]!r})" if built else ""
     return done
+
+
+def inside(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What `eascope` does, in this process: nothing is imported anew."""
+    out, err = io.StringIO(), io.StringIO()
+    code: object
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = main([*arguments])
+        except SystemExit as ended:
+            code = ended.code
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess([*arguments], code, out.getvalue(), err.getvalue())
 
 
 def changed(arguments: list[str], option: str, value: str) -> list[str]:

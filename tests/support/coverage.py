@@ -3,7 +3,7 @@
 
 The intervals are the product's, with as many resamples, of many experiments at once: one row of an
 array is one experiment. A test holds them to what `analysis.statistics` gives for one.
-``python -m tests.support.coverage`` prints the tables of ``docs/reference/measures.md``.
+`tests/analysis/test_statistics.py` holds the tables of ``docs/reference/measures.md`` to them.
 """
 
 from __future__ import annotations
@@ -17,18 +17,13 @@ from scipy import stats
 
 from eascope.analysis import statistics
 from eascope.analysis.records.verdict import LEVEL
-from eascope.host.table import Table
 
 #: Share of runs that are in the other state.
 OTHERWISE = 0.2
-#: Shares of another state that runs have seldom.
-RARE = (0.2, 0.1, 0.05)
 #: Of the first of seven statements that are judged together.
 STRICT = 1 - (1 - LEVEL) / 7
 #: Standard deviations between the states; runs of eas/video-playback had 3 to 6.
 GAPS = (0, 3, 6)
-#: Experiments for each figure of the table.
-EXPERIMENTS = 4000
 #: Experiments at once: their resamples take some 100 MB.
 _AT_ONCE = 500
 
@@ -161,37 +156,3 @@ def _with_spread(values: Values, level: float) -> Values:
     spread = np.ptp(values, axis=1) > 0
     ends[:, spread] = _ends((values[spread],), level)
     return ends
-
-
-def rare_table() -> Table:
-    """Coverage of intervals of 20 seeds by how often another state comes."""
-    heads = ["another state in", "with noise, 95 %", f"with noise, {100 * STRICT:.1f} %"]
-    heads += ["without noise, 95 %", "all seeds alike"]
-    rows = []
-    for share in RARE:
-        made = [
-            covered_rare(share, noise, level, EXPERIMENTS)
-            for noise, level in ((1.0, LEVEL), (1.0, STRICT), (0.0, LEVEL))
-        ]
-        made.append(100 * ((1 - share) ** 20 + share**20))
-        rows.append([f"1 of {round(1 / share)} runs", *(f"{each:.1f} %" for each in made)])
-    return Table.of(heads, rows)
-
-
-def table() -> Table:
-    """Coverage of 95 % intervals by case and gap, with 20 seeds and with 10."""
-    heads = ["another state in", "paired", *(f"20 seeds, {gap} sd" for gap in GAPS)]
-    heads += [f"10 seeds, {GAPS[1]} sd"]
-    rows = []
-    for case in CASES:
-        made = [covered(case, gap, 20, EXPERIMENTS) for gap in GAPS]
-        few, _ = covered(case, GAPS[1], 10, EXPERIMENTS)
-        two = len(drawn(case, 0, 2, 2)) > 1
-        paired = f"{made[1][1]:.0f} %" if two else "-"
-        rows.append([case, paired, *(f"{share:.1f} %" for share, _ in made), f"{few:.1f} %"])
-    return Table.of(heads, rows)
-
-
-if __name__ == "__main__":
-    print(table().markdown())
-    print(rare_table().markdown())

@@ -1,33 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the Markdown of this repository contains: headings, links, blocks of commands."""
+"""What the Markdown of this repository contains: headings, links, code."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-#: ``[text](target)`` and ``![text](target)``; a target here has neither spaces nor parentheses.
-LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)")
-HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
-FENCE = re.compile(r"^\s*(```|~~~)")
-INLINE_CODE = re.compile(r"`[^`]*`")
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
+from tests.support.repo import REPO
 
-@dataclass(frozen=True)
-class MarkdownLine:
-    """A line of a page.
-
-    :ivar number: counted from 1.
-    :ivar code: whether it belongs to a block of code, fenced or indented.
-    """
-
-    number: int
-    text: str
-    code: bool
+PARSER = MarkdownIt("commonmark").enable("table")
 
 
 def pages() -> list[Path]:
@@ -35,63 +23,51 @@ def pages() -> list[Path]:
 
     Templates in ``research`` are drawn into pages of ``docs/results``, where their links count.
     """
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    ).stdout.decode()
-    names = sorted({name for name in listed.split("\0") if name})
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"]
+    listed = subprocess.run(command, cwd=REPO, check=True, capture_output=True).stdout.decode()
     return [
-        ROOT / name
-        for name in names
-        if (ROOT / name).is_file()
-        and (not name.startswith("research/") or name == "research/README.md")
+        REPO / name
+        for name in sorted({*listed.split("\0")} - {""})
+        if (REPO / name).is_file()
+        if not name.startswith("research/") or name == "research/README.md"
     ]
 
 
-def lines(text: str) -> Iterator[MarkdownLine]:
-    """The lines of a page; an indented block needs a blank line before it, as in Markdown."""
-    fenced = indented = False
-    blank = True
-    for number, line in enumerate(text.splitlines(), 1):
-        if FENCE.match(line):
-            fenced = not fenced
-            yield MarkdownLine(number, line, True)
-            blank = False
-            continue
-        if not fenced and line.strip():
-            indented = line.startswith("    ") and (indented or blank)
-        yield MarkdownLine(number, line, fenced or (indented and line.startswith("    ")))
-        blank = not line.strip()
+def code_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Number and text of every line in a block of code."""
+    for token in PARSER.parse(text):
+        if token.type in ("fence", "code_block") and token.map:
+            first = token.map[0] + 1 + (token.type == "fence")
+            yield from enumerate(token.content.splitlines(), first)
+
+
+def _spoken(text: str) -> Iterator[tuple[int, Token]]:
+    """Every part of a paragraph, heading or cell, with the number of the line that begins it."""
+    for token in PARSER.parse(text):
+        if token.type == "inline" and token.map:
+            yield from ((token.map[0] + 1, child) for child in token.children or [])
+
+
+def code_words(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of all code in sentences."""
+    yield from ((at, part.content) for at, part in _spoken(text) if part.type == "code_inline")
 
 
 def links(text: str) -> Iterator[tuple[int, str]]:
-    """Line number and target of every link outside code."""
-    # A link's text may go on in the next line: look at the page as a whole, with code blanked.
-    outside_code = "\n".join(
-        "" if line.code else INLINE_CODE.sub("code", line.text) for line in lines(text)
-    )
-    for match in LINK.finditer(outside_code):
-        yield outside_code.count("\n", 0, match.start()) + 1, match[1]
+    """Line and target of every link and image."""
+    for at, part in _spoken(text):
+        target = part.attrs.get("href", part.attrs.get("src"))
+        if target is not None:
+            yield at, str(target)
 
 
 def anchors(text: str) -> set[str]:
     """The anchors that GitHub gives to a page's headings."""
-    counts: dict[str, int] = {}
-    for line in lines(text):
-        heading = None if line.code else HEADING.match(line.text)
-        if heading is None:
-            continue
-        slug = _slug(heading[2])
-        known = counts.get(slug, 0)
-        counts[slug] = known + 1
-        if known:
-            counts[f"{slug}-{known}"] = 1
-    return set(counts)
-
-
-def _slug(heading: str) -> str:
-    """Lower case, spaces to hyphens, no other punctuation; a link counts with its text alone."""
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
-    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+    slugs, counts = set(), Counter[str]()
+    for opened, heading in pairwise(PARSER.parse(text)):
+        if opened.type == "heading_open":
+            shown = "".join(part.content for part in heading.children or [])
+            slug = re.sub(r"[^\w\- ]", "", shown.strip().lower()).replace(" ", "-")
+            slugs.add(f"{slug}-{counts[slug]}" if counts[slug] else slug)
+            counts[slug] += 1
+    return slugs

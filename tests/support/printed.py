@@ -19,17 +19,20 @@ from pathlib import Path
 
 from eascope.configs.platform_file import list_platforms
 from eascope.experiments.cli.list_names import KINDS
-from eascope.experiments.cli.verbs import VERBS, make_parser
+from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.scenario_names import names as scenario_names
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.variants import load_variants
-from tests.support.markdown import INLINE_CODE, ROOT, lines
+from tests.support.markdown import code_lines, code_words
+from tests.support.repo import REPO
 
 EASCOPE = ".venv/bin/eascope"
 PYTHON = ".venv/bin/python"
 #: What else a page may tell somebody to type.
 SHELL = {"git", "cd", "sbatch", "export", "mkdir", "printf", "cp", "ls"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
+#: Options of other programs than eascope that sentences name.
+OTHERS = {"--debug-flags", "--metrics"}
 #: Names that stand for a reader's own.
 OWN = re.compile(r"my-idea|NAME|.*\.toml")
 
@@ -51,23 +54,17 @@ class Command:
             words = words[1:]
         return words[: words.index(">")] if ">" in words else words
 
-    @property
-    def own(self) -> bool:
-        """Whether it needs something that only its reader has."""
-        named = any(OWN.fullmatch(word) for word in self.words)
-        return named or bool(ASSIGNMENT.match(self.text))
-
 
 def commands(page: Path, text: str) -> Iterator[Command]:
     """The commands in the blocks of code of ``page``."""
-    for line in lines(text):
-        stripped = line.text.strip()
-        if not line.code or not _is_command(stripped):
+    for number, line in code_lines(text):
+        stripped = line.strip()
+        if not _is_command(stripped):
             continue
         bare = re.split(r"\s+# |  +(?=[a-z])", stripped)[0].strip()
         for part in bare.split(" && "):
-            needs = "--engine gem5" in line.text or "(gem5)" in line.text
-            yield Command(page, line.number, part.strip(" ()"), needs)
+            needs = "--engine gem5" in line or "(gem5)" in line
+            yield Command(page, number, part.strip(" ()"), needs)
 
 
 def _is_command(line: str) -> bool:
@@ -75,51 +72,29 @@ def _is_command(line: str) -> bool:
     return bool(words) and (words[0] in {EASCOPE, PYTHON, "make"} or words[0] in SHELL)
 
 
-def mentions(text: str) -> Iterator[tuple[int, str]]:
-    """Line and text of what sentences call a command: code that begins with ``eascope``."""
-    for line in lines(text):
-        if not line.code:
-            for code in INLINE_CODE.findall(line.text):
-                if code.startswith("`eascope "):
-                    yield line.number, code.strip("`")
-
-
-def options(text: str) -> Iterator[tuple[int, str]]:
-    """Line and name of every option that a sentence names in code."""
-    for line in lines(text):
-        if not line.code:
-            for code in INLINE_CODE.findall(line.text):
-                if code.startswith("`--"):
-                    yield line.number, re.split(r"[ =`]", code[1:])[0]
-
-
-def known_options(verb: str = "") -> set[str]:
-    """Every option of ``verb``, or of any command of eascope."""
-    parser = make_parser()
+def unknown_words(text: str) -> list[tuple[int, str]]:
+    """Line and text of code in sentences that names a command or an option that there is not."""
     parsers = {
         name: command
-        for action in parser._actions
+        for action in make_parser()._actions
         if isinstance(action, argparse._SubParsersAction)
         for name, command in action.choices.items()
     }
-    chosen = [parsers[verb]] if verb else [parser, *parsers.values()]
-    return {
-        option
-        for command in chosen
-        for action in command._actions
-        for option in action.option_strings
+    options = {
+        name: {option for action in parser._actions for option in action.option_strings}
+        for name, parser in parsers.items()
     }
-
-
-def wrong_mention(text: str) -> str:
-    """What is wrong with a command that a sentence names, whole or in part."""
-    verb, *words = [word for word in shlex.split(text)[1:] if word != "COMMAND"] or ["--help"]
-    if verb.startswith("--"):
-        return "" if verb in known_options() else f"no option {verb}"
-    if verb not in VERBS:
-        return f"no command {verb}"
-    unknown = [word for word in words if word.startswith("--") and word not in known_options(verb)]
-    return f"no option {unknown[0]}" if unknown else ""
+    options[""] = {"--version", *OTHERS, *(each for some in options.values() for each in some)}
+    unknown = []
+    for line, code in code_words(text):
+        if not code.startswith(("eascope ", "--")):
+            continue
+        words = [word for word in re.split(r"[ =]", code) if word != "COMMAND"]
+        verb = words[1] if words[0] == "eascope" and words[1:] and words[1][:2] != "--" else ""
+        wanted = {word for word in words if word.startswith("--")}
+        if not wanted <= options.get(verb, set()) or verb not in options:
+            unknown.append((line, code))
+    return unknown
 
 
 def problem(command: Command) -> str:
@@ -136,7 +111,7 @@ def problem(command: Command) -> str:
 
 
 def _of_make(targets: list[str]) -> str:
-    text = (ROOT / "Makefile").read_text()
+    text = (REPO / "Makefile").read_text()
     known = set(re.findall(r"^([\w-]+):", text, re.MULTILINE))
     unknown = [target for target in targets if target not in known]
     return f"no target {unknown[0]}" if unknown else ""
@@ -172,10 +147,6 @@ def _of_eascope(arguments: list[str]) -> str:
 
 def _texts(value: object) -> list[str]:
     """What an option that may be given several times, once (or with commas) or not at all has."""
-    return (
-        value.split(",")
-        if isinstance(value, str)
-        else list(value)
-        if isinstance(value, list)
-        else []
-    )
+    if isinstance(value, str):
+        return value.split(",")
+    return list(value) if isinstance(value, list) else []

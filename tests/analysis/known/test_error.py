@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eascope.analysis.engine import billing_of, error_words
-from eascope.analysis.known.error import EARLIER_BILLING, agreements, error_of
+from eascope.analysis.known.error import EARLIER_BILLING, error_of
 from eascope.analysis.known.findings import Conditions
 from eascope.engines.gem5.engine import GEM5
 from eascope.engines.qemu.engine import QEMU
@@ -149,10 +149,3 @@ def test_gem5_names_its_cpus_in_every_mode(folder: Path) -> None:
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
     assert words(tmp_path).startswith("no error")
-
-
-def test_the_committed_records_are_read() -> None:
-    assert {(record.platform, record.speeds, len(record.cells)) for record in agreements()} == {
-        ("juno-r2", "board", 8),
-        ("juno-r2", "measured", 8),
-    }

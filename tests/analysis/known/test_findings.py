@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Findings belong to one platform and to an expectation that exists."""
+"""Findings belong to one platform and to an expectation that exists; how records are written."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from eascope.analysis.known.findings import (
     control_words,
     findings,
 )
-from eascope.analysis.known.origin import digests_of
+from eascope.analysis.known.origin import digests_of, record_bytes
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.controls import Controls
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
+from eascope.host.record import RecordError
+from tests.support.agreement import MEASURED
 
 FILES = sorted(FINDINGS.rglob("*.toml"))
 
@@ -61,21 +64,9 @@ def test_a_finding_is_that_of_its_platform(tmp_path: Path) -> None:
     assert findings("pixel6", "ui/jank", tmp_path) == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (ONE.replace("text", "txt"), r"finding\[0\].text is missing"),
-        (ONE + "seed = 1\n", r"finding\[0\].seed = 1: no such key"),
-        (ONE + FINDING, r"finding\[1\].statement = .*: allowed: one finding for each expectation"),
-        (HEAD, "finding is missing"),
-        (FINDING, "conditions is missing"),
-        (ONE.replace("speeds", "speed"), "conditions.speeds is missing"),
-        (HEAD + "runs = 10\n" + FINDING, "conditions.runs = 10: no such key"),
-    ],
-)
-def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, line: str) -> None:
-    write(tmp_path, text)
-    with pytest.raises(RequestError, match=line):
+def test_an_expectation_has_one_finding(tmp_path: Path) -> None:
+    write(tmp_path, ONE + FINDING)
+    with pytest.raises(RequestError, match=r"finding\[1\]\.statement = .*: allowed: one finding"):
         findings("juno-r2", "ui/jank", tmp_path)
 
 
@@ -124,5 +115,40 @@ def test_every_finding_is_about_an_expectation(path: Path) -> None:
     assert set(findings(platform, "/".join(scenario))) <= known
 
 
-def test_there_are_findings_of_both_boards() -> None:
-    assert {path.relative_to(FINDINGS).parts[0] for path in FILES} == {"juno-r2", "pixel6"}
+def test_a_written_record_keeps_all_digits(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    (first, *other_cells) = MEASURED.cells
+    exact = replace(first, times={"z": 1 / 3, "a": 2.0})
+    record = replace(MEASURED, cells=(exact, *other_cells))
+    record.write(path)
+    assert type(record).read(path) == record
+    assert '"times": {"z": 0.3333333333333333, "a": 2.0}' in path.read_text()
+
+
+def test_a_missing_key_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    MEASURED.write(path)
+    data = json.loads(path.read_text())
+    del data["cells"][1]["samples"]["fast"]["cpu_s_per_s"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(RecordError) as error:
+        type(MEASURED).read(path)
+    assert str(error.value) == (
+        f"{path}: cells.1.samples.fast.cpu_s_per_s is missing: allowed: a number"
+    )
+
+
+def test_no_number_that_json_has_not(tmp_path: Path) -> None:
+    cells = (replace(MEASURED.cells[0], times={"elided": float("nan")}),)
+    with pytest.raises(ValueError, match="JSON"):
+        replace(MEASURED, cells=cells).write(tmp_path / "record.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_row_is_a_line() -> None:
+    rows = [[1, [0.5] * 200], [2, None]]
+    record = {"cells": {"columns": ["seed", "values"], "rows": rows}, "note": {"a": {"b": 1}}}
+    text = record_bytes(record).decode()
+    assert json.loads(text) == record
+    assert "\n   [2, null]\n" in text
+    assert text.count("\n") == 12

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from eascope.engines.gem5 import boot
+from eascope.engines.gem5.checkpoint import LAYOUT
 from eascope.host.errors import EascopeError
+from eascope.host.imports import closure, code_digest
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
+from tests.support.repo import REPO
 
 
 def _segments(elf: bytes) -> list[tuple[int, int]]:
@@ -70,3 +73,19 @@ def test_no_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(EascopeError, match="gcc is not installed: run: apt-get install gcc"):
         boot.boot_loader()
+
+
+#: The digest of the files that build the machine, and the layout that they had then.
+SEEN = ("0318b47cc696f1bcb60f62c96d6164cf31ab286e3a4843b1f1f017da82152093", 1)
+
+
+def test_another_machine_has_another_layout() -> None:
+    files = sorted(closure([REPO / "engines/gem5/inside/machine.py"], REPO))
+    names = {path.relative_to(REPO).as_posix() for path in files}
+    assert {f"engines/gem5/inside/{name}.py" for name in ("machine", "cores", "caches")} <= names
+    digest = code_digest(files)
+    assert (digest, LAYOUT) == SEEN, (
+        "files that build gem5's machine changed: does a checkpoint of the old ones still restore "
+        "to the same machine? If not, raise LAYOUT in engines/gem5/checkpoint.py. Then set SEEN to "
+        f"{(digest, LAYOUT)}"
+    )

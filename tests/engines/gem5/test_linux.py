@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +40,6 @@ pytestmark = [pytest.mark.gem5, pytest.mark.guest]
 
 #: Turns of each burst on a pinned CPU, so long that what rt-app does around them is no per cent.
 TURNS, BURSTS = 40_000, 3
-Boot = Callable[..., Path]
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,14 @@ from eascope.configs.core import list_cores, load_core
 from eascope.configs.pipeline import load_pipeline
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.engines.base import LIMIT_S, Machine
+from eascope.engines.gem5.engine import Gem5Engine
 from eascope.engines.gem5.inside.operations import ALL
-from eascope.engines.gem5.inside.request import Gem5ClusterSettings, PipelineSettings
+from eascope.engines.gem5.inside.request import Gem5ClusterSettings, NeededRequest, PipelineSettings
+from eascope.engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
 from eascope.engines.gem5.settings import MODES, O3_MAX_WIDTH, machine_settings, power_of_two
 from eascope.engines.gem5.units import minor_units, o3_units
+from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
 
 
@@ -153,10 +157,6 @@ def test_every_operation_has_a_unit(name: str) -> None:
     assert _operations(make(core, pipeline)) == set(ALL)
 
 
-def test_no_operation_is_in_two_groups() -> None:
-    assert len(ALL) == len(set(ALL))
-
-
 def test_dependent_additions_follow_each_other_by_one_cycle() -> None:
     """A result is there after the latency, an operand needed that much after issue."""
     for name in ("cortex-a7", "cortex-a53", "cortex-a55"):
@@ -203,3 +203,39 @@ def test_a_transfer_between_register_files_has_its_own_latency() -> None:
     units = [*_pipeline(little)["units"]]
     moves = [unit for unit in units if "FloatMisc" in unit["operations"]]
     assert [unit["latency"] for unit in moves] == [6]
+
+
+FILES = RequestFiles(*(Path(f"/{field.name}") for field in fields(RequestFiles)))
+OTHER: dict[str, Any] = {
+    "mode": "detailed",
+    "machine": {"another": 1},
+    "cmdline": "loud",
+    "limit_ns": 1,
+    "stall_ns": 2,
+}
+
+
+def test_every_key_of_a_request_is_a_setting_or_a_file(linux_like: Machine) -> None:
+    """A key that is added to a request without a setting fails here."""
+    request = request_of(settings_of(linux_like, "elided"), FILES)
+    settings = {field.name for field in fields(Gem5Settings)}
+    files = {field.name for field in fields(RequestFiles)}
+    assert set(request) == settings | files | {"schema"} == set(NeededRequest.__annotations__)
+    assert {name: request[name] for name in files} == {name: f"/{name}" for name in files}  # type: ignore[literal-required]
+
+
+def test_every_setting_is_in_the_request_and_in_the_key(linux_like: Machine) -> None:
+    settings = settings_of(linux_like, "elided")
+    request, keys = request_of(settings, FILES), {digest_of(settings.encode())}
+    assert set(OTHER) == {field.name for field in fields(Gem5Settings)}
+    for name, value in OTHER.items():
+        changed = replace(settings, **{name: value})
+        assert request_of(changed, FILES) != request, name
+        keys.add(digest_of(changed.encode()))
+    assert len(keys) == 1 + len(OTHER)
+
+
+def test_the_key_is_of_what_a_run_is_given(linux_like: Machine) -> None:
+    settings = Gem5Engine("elided").settings(linux_like)
+    assert settings == settings_of(linux_like, "elided", LIMIT_S)
+    assert settings.machine["mode"] == settings.mode == "elided"

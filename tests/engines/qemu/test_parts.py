@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fast engine's parts that need no guest: tables, packages, settings."""
+"""The fast engine's parts that need no guest: tables, packages, sources, pages of programs."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
 
 from eascope.engines.files import write_counters
 from eascope.engines.qemu import provider as qemu_provider
+from eascope.engines.qemu.build import _code
 from eascope.engines.qemu.files import counters_table
+from eascope.engines.qemu.program_pages import PAGE_BYTES, digest, program_pages
 from eascope.engines.records import Mark, write_marks
 from eascope.host import debian
 from eascope.host.errors import EascopeError
+from eascope.rootfs.cpio import Archive
 
 ROW = "0,1,0,100,450000,820000,{active},5,10,20,30,40\n"
 
@@ -83,3 +87,85 @@ def test_a_corrupt_package_list_is_one_line(
     known.write_text("[{")
     with pytest.raises(EascopeError, match=r"packages-\w+\.json is corrupt .*: remove that file"):
         qemu_provider.qemu()
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ('puts("a // b"); /* more */ f();', True),
+        ('\tputs("a // b");   // more\n\n\tf();', False),
+        ('puts("a // c"); f();', False),
+        ('puts("a // b"); g();', False),
+        ('/* one\n two */\nputs("a // b");   f(); // x', True),
+        ('puts("a // b"); f(\'"\'); /* " */', False),
+    ],
+)
+def test_only_code_is_in_the_digest(text: str, same: bool, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.c", tmp_path / "b.c"
+    first.write_text('puts("a // b");   f();')
+    second.write_text(text)
+    assert (_code(first) == _code(second)) is same
+
+
+LIBRARY, OWN, OTHER, DATA = (bytes([value]) * PAGE_BYTES for value in (1, 2, 3, 4))
+SHORT = b"\x05" * 100
+
+
+def elf(*code: bytes, data: bytes = b"") -> bytes:
+    """An ELF file with a page of headers, then code, then data."""
+    segments = [(5, PAGE_BYTES, sum(map(len, code))), (6, PAGE_BYTES + len(b"".join(code)), 8)]
+    head = bytearray(PAGE_BYTES)
+    head[:5] = b"\x7fELF\x02"
+    struct.pack_into("<Q", head, 0x20, 64)
+    struct.pack_into("<HH", head, 0x36, 56, len(segments))
+    for number, (flags, offset, length) in enumerate(segments):
+        struct.pack_into("<IIQ", head, 64 + 56 * number, 1, flags, offset)
+        struct.pack_into("<Q", head, 64 + 56 * number + 32, length)
+    return bytes(head) + b"".join(code) + data
+
+
+def image(tmp_path: Path, **files: bytes) -> Path:
+    """Two archives, one after the other, as the programs image has them."""
+    first, second = Archive(), Archive()
+    first.folder("bin")
+    for name, content in files.items():
+        archive = second if name == "program" else first
+        archive.file(f"bin/{name}", content, 0o755)
+    # A text that looks like an archive's end.
+    first.file("bin/cpio", b"TRAILER!!!\0", 0o755)
+    path = tmp_path / "image.cpio"
+    path.write_bytes(first.data() + bytes(512) + second.data())
+    return path
+
+
+def test_pages_of_the_code_that_no_other_program_has(tmp_path: Path) -> None:
+    """Neither those of data, nor those of a library that both hold; a copy is the same program."""
+    program = elf(LIBRARY, OWN, SHORT, data=DATA)
+    path = image(tmp_path, program=program, copy=program, other=elf(LIBRARY, OTHER), text=OWN)
+    # The last page of the code ends with what follows it in the file.
+    last = (SHORT + DATA)[:PAGE_BYTES]
+    assert program_pages(path, "/bin/program") == (digest(OWN), digest(last))
+    assert program_pages(path, "/bin/other") == (digest(OTHER),)
+
+
+def test_the_digest_depends_on_every_byte_and_its_place() -> None:
+    pages = [bytes(PAGE_BYTES)]
+    for place in (0, 7, 8, 4088, 4095):
+        for value in (1, 128):
+            pages.append(bytes(place) + bytes([value]) + bytes(PAGE_BYTES - place - 1))
+    assert len({digest(page) for page in pages}) == len(pages)
+    assert all(digest(page) < 1 << 64 for page in pages)
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("/bin/none", "the guest image has no file /bin/none"),
+        ("/bin/text", "/bin/text is no 64-bit ELF file: its code is not known"),
+        ("/bin/same", "all code of /bin/same is in other programs, too"),
+    ],
+)
+def test_what_has_no_such_pages_is_refused(tmp_path: Path, program: str, words: str) -> None:
+    path = image(tmp_path, text=b"#!/bin/sh\n", same=elf(OWN), program=elf(OWN, OTHER))
+    with pytest.raises(EascopeError, match=words):
+        program_pages(path, program)

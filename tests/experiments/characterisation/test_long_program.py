@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from eascope.configs.activity import ACTIVITY
 from eascope.configs.platform import Platform
 from eascope.configs.program_activity import load_program
+from eascope.configs.system_activity import load_system
+from eascope.experiments.characterisation.parts import measure_system
 from eascope.experiments.characterisation.program import measure_program
 from eascope.experiments.characterisation.program_time import MOST_INTERVAL
 
@@ -27,3 +31,16 @@ def test_the_committed_figures_of_a_program_are_reproduced(tmp_path: Path, juno:
         assert max(each.interval for each in own.samples) <= MOST_INTERVAL
         for each in own.samples:
             assert own.ns(each.khz) == pytest.approx(old.ns(each.khz), rel=0.15)
+
+
+def test_the_committed_system_speeds_are_reproduced(tmp_path: Path, juno: Platform) -> None:
+    """The same cell, the same figures; with another compiler or gem5 much the same."""
+    shutil.copy(ACTIVITY / "juno-r2.json", tmp_path)
+    measure_system(juno, tmp_path)
+    committed, measured = (load_system(juno, folder) for folder in (ACTIVITY, tmp_path))
+    assert committed
+    assert measured
+    if measured.provenance["simkey"] == committed.provenance["simkey"]:
+        assert measured.digest == committed.digest
+    for rates, committed_rates in zip(measured.clusters, committed.clusters, strict=True):
+        assert rates.ipc == pytest.approx(committed_rates.ipc, rel=0.15)

@@ -81,22 +81,20 @@ def test_status_of_runs_that_are_no_folder(
     assert "is no folder: allowed: a folder" in refused(capsys, "status")
 
 
-@pytest.mark.parametrize("name", ["", "nowhere/x", "folder", "folder/", "new/"])
-@pytest.mark.parametrize("option", ["--figure", "--out"])
 def test_outputs_of_a_table_that_are_no_files(
     done: None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    option: str,
-    name: str,
 ) -> None:
     (tmp_path / "work" / "folder").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work")
-    more = ["--against", "variant", *MEASURED, option, name]
-    assert refused(capsys, "table", *ONE_OFF, *more) == (
-        f"{option} {name!r}: allowed: a file in an existing folder"
-    )
+    for option in ("--figure", "--out"):
+        for name in ("", "nowhere/x", "folder", "folder/", "new/"):
+            more = ["--against", "variant", *MEASURED, option, name]
+            assert refused(capsys, "table", *ONE_OFF, *more) == (
+                f"{option} {name!r}: allowed: a file in an existing folder"
+            )
     assert [path.name for path in (tmp_path / "work").rglob("*")] == ["folder"]
 
 
