@@ -51,8 +51,8 @@ fast_switch = false -> | dvfs.board.fast_switch is missing | true or false
 transition_latency_source = "board-transition-latency" -> | dvfs.board.transition_latency_source |
 """
 PIXEL6 = """
-offers = ["wattson" -> ["watson" | billing.offers | one of: published, profile, measured, wattson, wattson-smooth, derived
-offers = ["wattson", -> [ | billing.default | one of derived, measured, profile, published, wattson-smooth
+offers = ["wattson" -> ["watson" | billing.offers | one of: published, profile, measured, wattson
+offers = ["wattson", -> [ | billing.default | one of derived, measured, profile
 khz = 300_000, power_uw = 7_277 -> 301_000, power_uw = 7_277 | cluster[0].busy.profile.opps[0].khz |
 power_uw = 23_678 -> 7_277 | cluster[0].busy.profile.opps[1].power_uw | more than the OPP before
 source = "freqbench" -> "freqbanch" | cluster[0].busy.measured.source | did you mean freqbench?
