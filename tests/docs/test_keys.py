@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs import axes
 from eascope.configs.activity import load_activity
 from eascope.configs.core import list_cores, load_core
+from eascope.configs.knobs import AXES as MODEL_AXES
+from eascope.configs.knobs import BILLINGS, KNOBS
 from eascope.configs.overrides import COMPUTED
 from eascope.configs.pipeline import load_pipeline
 from eascope.configs.platform import Platform
@@ -160,7 +161,7 @@ def test_platform_files(asked: Asked, tmp_path: Path) -> None:
     with_l3 = tmp_path / "platforms" / "juno-r2.toml"
     with_l3.parent.mkdir()
     with_l3.write_text((PLATFORMS / "juno-r2.toml").read_text() + L3 + AXES)
-    stated = {name for name, axis in axes.AXES.items() if not axis.elsewhere}
+    stated = {name for name, axis in MODEL_AXES.items() if not axis.elsewhere}
     assert set(load_platform(with_l3).axes) == stated
     by_difference = with_l3.with_name("mine.toml")
     by_difference.write_text(DIFFERENCE)
@@ -174,6 +175,7 @@ def test_platform_files(asked: Asked, tmp_path: Path) -> None:
         (r"^cluster\.(little|big|extra)(?=\.|$)", "cluster"),
         (r"^cluster\.busy\.(profile|measured)", "cluster.busy.NAME"),
     )
+    keys -= {f"axes.AXIS.VALUE.{name}" for name in KNOBS}  # docs/reference/controls.md
     assert keys | {"cluster.NAME"} == documented("platform.md")
 
 
@@ -218,8 +220,10 @@ def test_scenario_files(asked: Asked, tmp_path: Path) -> None:
     sample.parent.mkdir()
     sample.write_text(SCENARIO)
     load_scenario(str(sample), platform)
+    controls = {f"source_conditions.{name}" for name in KNOBS if name != "switches"}
     # `finding` is asked for only to say where findings are.
-    assert asked.of("scenarios/") - {"expect.finding"} == documented("scenarios.md")
+    keys = asked.of("scenarios/") - {"expect.finding"} - controls
+    assert keys == documented("scenarios.md")
 
 
 @pytest.mark.parametrize(
@@ -256,10 +260,8 @@ def test_variants_file(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_campaign_files() -> None:
     assert documented("campaigns.md", "Keys") == {*campaign_file.KEYS[""]}
-    assert documented("campaigns.md", "Axes") == {*campaign_file.KEYS["axes"]}
+    assert documented("campaigns.md", "Axes") | {*BILLINGS} == {*campaign_file.KEYS["axes"]}
     page = (REFERENCE / "campaigns.md").read_text()
-    (controls,) = re.findall(r"^\| `controls` \|.*$", page, re.MULTILINE)
-    assert {*CODE.findall(controls)} == {"controls", *campaign_file.CONTROLS}
     overrides = page.partition("## Overrides")[2].partition("## Constraints")[0]
     assert {*re.findall(r"^\| `CLUSTER\.(\w+)`", overrides, re.MULTILINE)} == {*COMPUTED}
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from eascope.analysis.measures import MEASURES
+from eascope.configs.knobs import AXES, KNOBS
 from eascope.experiments.cli import variants_page
-from eascope.experiments.cli.reference import PAGE, page
+from eascope.experiments.cli.reference import CONTROLS_PAGE, PAGE, controls_page, page
 from eascope.experiments.cli.verbs import make_parser
 from eascope.kernels.variants import load_catalogue
 from tests.support.markdown import ROOT, links
@@ -26,6 +27,13 @@ ENVIRONMENT = REFERENCE / "environment.md"
 
 def test_the_command_line_is_what_the_parsers_say() -> None:
     assert PAGE.read_text() == page(), "run: python -m eascope.experiments.cli.reference"
+
+
+def test_the_controls_are_what_is_declared() -> None:
+    text = CONTROLS_PAGE.read_text()
+    assert text == controls_page(), "run: python -m eascope.experiments.cli.reference"
+    for name in (*KNOBS, *AXES):
+        assert f"\n| `{name}` |" in text, name
 
 
 def test_the_variants_are_what_is_declared() -> None:

@@ -9,12 +9,13 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.billing import ChipShared
+from eascope.configs.knobs import STATED
 from eascope.configs.platform import Platform
 from eascope.engines.records import SHARED_PART
 from eascope.host.errors import RequestError
 from eascope.power.billed import Interval, whole_component
 from eascope.power.choice import power_model
-from eascope.power.shared import STATED, with_shared
+from eascope.power.shared import with_shared
 
 MS = 1_000_000
 #: A shared part that was on in 3 of 10 ms, and a busy CPU.
