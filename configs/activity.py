@@ -117,6 +117,11 @@ def _system_words(entry: ClusterActivity, platform: str) -> str:
     return ""
 
 
+def has_activity(name: str, directory: Path = ACTIVITY) -> bool:
+    """Whether the platform ``name`` has a file; without one, it inherits all speeds by core."""
+    return (directory / f"{name}.json").exists()
+
+
 def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     """The activity of ``platform``, with the measured rate of system code if there is one.
 
