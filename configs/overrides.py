@@ -18,6 +18,7 @@ from typing import Any
 
 from eascope.configs import opp_spacing
 from eascope.configs.activity import BUSY_LOOP, has_activity, load_activity
+from eascope.configs.delta import SOURCES
 from eascope.configs.opp_spacing import OppRow, frequencies, is_computed, rows
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
@@ -26,7 +27,7 @@ from eascope.host.strict import is_name
 from eascope.host.toml_text import toml_text
 
 #: Keys at the top of a platform file that an override may begin with, besides a cluster's name.
-TOP = ("temperature_c", "memory_mib", "llc", "dvfs", "l3", "idle", "shared")
+TOP = {*SOURCES[""], *(table.partition(".")[0] for table in SOURCES)} - {"", "cluster"}
 
 #: Keys below a cluster's name that stand for several figures.
 COMPUTED = {
