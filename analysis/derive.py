@@ -7,7 +7,7 @@ The run itself is only read. Another power model or another version of the analy
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -135,14 +135,17 @@ def result_of(source: RunData) -> Result:
     :raises EascopeError: when the scenario made no progress.
     """
     check_gets_on(source)
-    measured = {measure.name: measure.function(source) for measure in MEASURES}
+    values = {measure.name: measure.function(source) for measure in MEASURES}
+    measured = {name: value for name, value in values.items() if value is not None}
+    own = {each.name for each in fields(Result)}
     power = source.power
     result = Result(
         engine=source.cell.engine,
         power_model=PowerModelRecord(power.name, power.summary, tuple(power.notes)),
         window_s=source.window.seconds,
         expect=(),
-        **{name: value for name, value in measured.items() if value is not None},
+        **{name: value for name, value in measured.items() if name in own},
+        more={name: value for name, value in measured.items() if name not in own},
     )
     result = with_work(source.cell, result)
     return replace(result, expect=expect.of_run(source.cell, result))

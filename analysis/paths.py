@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Paths into ``result.json`` that can be a measure; they are known before any run.
 
-The types of `Result` state the keys. A measure by task has the scenario's tasks below it. Names of
-clusters belong to the platform, and a statement may be about another platform.
+The types of `Result`, and of what measures return, state the keys. A measure by task has the
+scenario's tasks below it. Names of clusters belong to the platform, and a statement may be about
+another platform.
 """
 
 from __future__ import annotations
@@ -12,30 +13,22 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from eascope.analysis.measures import MEASURES
 from eascope.analysis.records.result import Result
 from eascope.host.errors import nearest
 
 #: Measures whose keys are tasks, programs among them: those have threads like any task.
-BY_TASK = (
-    "activation_us",
-    "completion_s",
-    "completion_spread",
-    "cpu_share",
-    "deadlines",
-    "latency_us",
-    "lateness_us",
-    "response_us",
-    "run_share",
-    "speed",
-    "task_work_s",
-    "turns",
-    "wakeups",
-)
+BY_TASK = sorted(["task_work_s", *(each.name for each in MEASURES if each.by == "<task>")])
 #: The measures whose keys are programs alone.
 PROGRAM = "program"
-BY_PROGRAM = ("throughput", PROGRAM)
+BY_PROGRAM = tuple(each.name for each in MEASURES if each.by == "<program>")
+#: Types of all keys: of a measure, what its function returns.
+_TYPES = get_type_hints(Result) | {
+    each.name: get_type_hints(each.function)["return"] for each in MEASURES
+}
+_BY_NAME = (Mapping, dict)
 #: What is no number of a run's: what other statements say of it, and names.
-NO_MEASURES = ("engine", "expect", "power_model")
+NO_MEASURES = ("engine", "expect", "more", "power_model")
 
 
 def wrong_path(path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]) -> str:
@@ -65,22 +58,24 @@ def _keys(
     here: Any, path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]
 ) -> list[str] | None:
     """Keys below ``here``, empty if any key is allowed; None if it is a number."""
+    if here is Result:
+        return sorted(name for name in _TYPES if name not in NO_MEASURES)
     if is_dataclass(here):
-        return sorted(field.name for field in fields(here) if field.name not in NO_MEASURES)
-    if get_origin(here) is Mapping and len(path) == 1:
+        return sorted(field.name for field in fields(here))
+    if get_origin(here) in _BY_NAME and len(path) == 1:
         if path[0] in BY_TASK:
             return [*tasks, *programs]
         if path[0] in BY_PROGRAM:
             return [*programs]
-    return [] if get_origin(here) in (Mapping, tuple) else None
+    return [] if get_origin(here) in (*_BY_NAME, tuple) else None
 
 
 def _below(here: Any, key: str) -> Any:
     """The type of the value at ``key`` of a ``here``, without "or none"."""
     if is_dataclass(here):
-        hint = get_type_hints(here)[key]
+        hint = (_TYPES if here is Result else get_type_hints(here))[key]
     else:
-        hint = get_args(here)[1 if get_origin(here) is Mapping else 0]
+        hint = get_args(here)[1 if get_origin(here) in _BY_NAME else 0]
     if get_origin(hint) in (Union, UnionType):
         (hint,) = (part for part in get_args(hint) if part is not NoneType)
     return hint

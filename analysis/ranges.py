@@ -11,8 +11,9 @@ import math
 
 from eascope.analysis.claim import PERCENT, claim_of
 from eascope.analysis.difference import Difference
+from eascope.analysis.measures.registry import Range
 from eascope.analysis.records.verdict import Verdict
-from eascope.analysis.rows import RANGES, MeasureRow, Range
+from eascope.analysis.rows import RANGES, MeasureRow
 from eascope.analysis.statement import MeasurePath, Operation, Part, Term, parse
 
 #: Of a difference in percent of the first variant: no measure is below zero.

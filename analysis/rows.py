@@ -6,7 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
+from eascope.analysis.measures import MEASURES
+from eascope.analysis.measures.registry import Lines, Measure, Range
 from eascope.analysis.records.result import Result
 from eascope.analysis.statement import Absent, value_at
 from eascope.analysis.tables.tasks import OTHER
@@ -47,17 +50,16 @@ UNITS = {
     "_s": "s",
 }
 
-#: The smallest and the largest value of a key of ``result.json``.
-Range = tuple[float, float]
 #: Of those that are not from zero to infinity.
 RANGES: Mapping[str, Range] = {
-    **dict.fromkeys(
-        ("residency", "top_opp", "cpu_busy", "cluster_busy", "work_share", "overutilized_share"),
-        (0.0, 1.0),
-    ),
-    **dict.fromkeys(("run_share", "cpu_share", "fairness", "eas"), (0.0, 1.0)),
-    "completion_spread": (1.0, math.inf),
+    each.name: each.range for each in MEASURES if each.range != (0.0, math.inf)
 }
+#: Headings of lines that measures declare, in their order; any other comes after them.
+GROUPS = (
+    *("speed, 100 % = all of a largest CPU", "turns that ended", "frames", "completion"),
+    *("placement", "frequency", "wake-up latency", "lateness after the timer", "response time"),
+    *("throughput", "missed deadlines"),
+)
 
 PER_SECOND = "_per_s"
 #: Where a run has what its programs print, by program and measure.
@@ -156,10 +158,9 @@ def rows(
     """
     yield from _energy(platform, tasks, work_unit)
     yield MeasureRow("work", f"in {work_unit}", "", WORK, digits=2)
-    yield from _work(tasks)
-    yield from _placement(platform)
-    yield from _frequency(platform)
-    yield from _times(tasks)
+    for task in tasks:
+        yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
+    yield from _declared(platform, tasks)
     yield from (printed_row(program, name) for program, name in printed)
 
 
@@ -202,67 +203,35 @@ def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterato
         )
 
 
-def _work(tasks: Sequence[str]) -> Iterator[MeasureRow]:
-    """Work of each task, by the busy loop's speed and by turns."""
-    for task in tasks:
-        yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
-    group = "speed, 100 % = all of a largest CPU"
-    yield from (
-        MeasureRow(group, task, "%", ("speed", task), scale=100, digits=2) for task in tasks
-    )
-    yield from (
-        MeasureRow("turns that ended", task, "", ("turns", task), digits=0) for task in tasks
-    )
-    for name in ("drawn", "late", "skipped"):
-        yield MeasureRow("frames", name, "", ("frames", name), digits=0)
-    for task in tasks:
-        for name in ("first", "last"):
-            path = ("completion_s", task, name)
-            yield MeasureRow("completion", f"{task}, {name}", "s", path, digits=3)
-        yield MeasureRow(
-            "completion", f"{task}, last / first", "", ("completion_spread", task), digits=3
-        )
+def _declared(platform: Platform, tasks: Sequence[str]) -> Iterator[MeasureRow]:
+    """The lines that measures declare, by heading; name by name where they go by the same names."""
+    names = {
+        "": ("",),
+        **dict.fromkeys(("<task>", "<program>"), tasks),
+        "<cluster>": [cluster.name for cluster in platform.clusters],
+        "<cpu>": [*map(str, platform.cpus)],
+    }
+    measures = [(lines, each) for each in MEASURES if (lines := each.lines) is not None]
+    measures.sort(key=lambda of: (*GROUPS, of[0].group).index(of[0].group))
+    for (_, by), same in groupby(measures, key=lambda of: (of[0].group, of[1].by)):
+        together = list(same)
+        for name in names[by]:
+            for lines, each in together:
+                yield from _lines(lines, each, name, platform)
 
 
-def _placement(platform: Platform) -> Iterator[MeasureRow]:
-    """Placement of the work."""
-    for cluster in platform.clusters:
-        yield MeasureRow(
-            "placement", f"work on {cluster.name}", "%", ("work_share", cluster.name), scale=100
-        )
-    for cpu in platform.cpus:
-        label = f"cpu {cpu} busy ({platform.cluster_of(cpu).name})"
-        yield MeasureRow("placement", label, "%", ("cpu_busy", str(cpu)), scale=100)
-    yield MeasureRow("placement", "migrations", "", ("migrations",), digits=0)
-    yield MeasureRow("placement", "overutilized", "%", ("overutilized_share",), scale=100)
-    yield MeasureRow("placement", "pushed", "1/s", ("pushes_per_s", "moved"), digits=2)
-
-
-def _frequency(platform: Platform) -> Iterator[MeasureRow]:
-    """Each cluster's OPPs: mean, shares and changes."""
-    for cluster in platform.clusters:
-        yield MeasureRow("frequency", f"{cluster.name} mean", "MHz", ("mean_mhz", cluster.name))
-        for opp in cluster.opps:
-            spent = ("residency", cluster.name, str(opp.khz))
-            yield MeasureRow(
-                "frequency", f"{cluster.name} at {opp.khz / 1000:g} MHz", "%", spent, scale=100
-            )
-        moves = ("opp_transitions_per_s", cluster.name)
-        yield MeasureRow("frequency", f"{cluster.name} transitions", "1/s", moves)
-
-
-def _times(tasks: Sequence[str]) -> Iterator[MeasureRow]:
-    """Times of each task, and the deadlines that it missed."""
-    for group, key in (
-        ("wake-up latency", "latency_us"),
-        ("lateness after the timer", "lateness_us"),
-        ("response time", "response_us"),
-    ):
-        for task in tasks:
-            for name in ("p50", "p95", "p99", "max"):
-                yield MeasureRow(group, f"{task} {name}", "us", (key, task, name))
-    for task in tasks:
-        yield MeasureRow("throughput", task, "1/s", ("throughput", task))
-    for task in tasks:
-        yield MeasureRow("missed deadlines", task, "", ("deadlines", task, "missed"), digits=0)
-    yield MeasureRow("missed deadlines", "all tasks", "", ("missed_deadlines",), digits=0)
+def _lines(lines: Lines, of: Measure, name: str, platform: Platform) -> Iterator[MeasureRow]:
+    """The lines of a measure for one of its names."""
+    unit = lines.unit
+    if unit is None:
+        unit = "%" if of.unit.startswith("share") else "" if of.unit.startswith("1 =") else of.unit
+    keys = lines.keys
+    if of.keys.endswith(".<kHz>"):
+        keys = tuple(str(opp.khz) for opp in platform.cluster(name).opps)
+    cluster = platform.cluster_of(int(name)).name if of.by == "<cpu>" else ""
+    for key in keys or ("",):
+        mhz = int(key) / 1000 if key.isdigit() else 0
+        label = lines.label.format(name=name, key=key, cluster=cluster, mhz=mhz)
+        path = tuple(part for part in (of.name, name, key) if part)
+        scale = 100 if unit == "%" else 1.0
+        yield MeasureRow(lines.group, label, unit, path, scale=scale, digits=lines.digits)

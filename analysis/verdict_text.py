@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eascope.analysis.claim import PERCENT
+from eascope.analysis.measures.registry import Range
 from eascope.analysis.ranges import cut, ranges_of
 from eascope.analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
-from eascope.analysis.rows import Range
 
 
 def details(verdict: Verdict) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from eascope.configs.knobs import ALL_CORES, HARDWARE, SPEEDS
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.source import source_text
 from eascope.configs.system_activity import load_system
@@ -22,14 +23,6 @@ ACTIVITY = Path(__file__).resolve().parent / "activity"
 
 #: rt-app's busy loop, as ``eascope characterise`` calls it.
 BUSY_LOOP = "busy_loop"
-
-#: Which speeds core types have, relative to one another.
-SPEEDS = {
-    "board": "the device tree's capacities as the board has them, and the busy loop in that ratio",
-    "measured": "the busy loop as measured on gem5's cores, and capacities in its ratio",
-    "hardware": "the busy loop as measured on the board, whose device tree says otherwise",
-}
-HARDWARE = "hardware"
 
 #: How far the device tree's relative capacities may lie from the engine's speeds.
 CAPACITY_TOLERANCE = 0.01
@@ -124,6 +117,11 @@ def _system_words(entry: ClusterActivity, platform: str) -> str:
     return ""
 
 
+def has_activity(name: str, directory: Path = ACTIVITY) -> bool:
+    """Whether the platform ``name`` has a file; without one, it inherits all speeds by core."""
+    return (directory / f"{name}.json").exists()
+
+
 def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     """The activity of ``platform``, with the measured rate of system code if there is one.
 
@@ -216,10 +214,6 @@ def at_measured_speeds(platform: Platform, activity: Activity) -> tuple[Platform
             activity, clusters=speeds, digest=digest_of({"activity": activity.digest, **choice})
         ),
     )
-
-
-#: Of `at_kernel_rate`: cores of any kind; the others are kinds of pipelines.
-ALL_CORES = "all"
 
 
 def at_kernel_rate(

@@ -11,7 +11,7 @@ of this file.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,24 +27,33 @@ NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
 #: What only a file with a base says.
 OWN_KEYS = ("base", "remove")
 
-#: Figures and the keys of their sources: of the file, of ``dvfs``, of a cluster, of an idle state.
-FILE = {"temperature_c": "temperature_source", "memory_mib": "memory_source", "llc": "llc_source"}
-DVFS = {
+_DVFS = {
     "transition_latency_us": "transition_latency_source",
     "rate_limit_us": "rate_limit_source",
     "fast_switch": "fast_switch_source",
 }
-CLUSTER = {"capacity_dmips_mhz": "capacity_source", "shared_off_uw": "shared_off_source"}
-IDLE_STATE = {
-    **dict.fromkeys(("entry_us", "exit_us", "residency_us", "power_state"), "time_source"),
-    "power_uw": "power_source",
+_CACHE = dict.fromkeys(("size_kib", "ways", "line_bytes", "latency_ns"), "source")
+#: Figures and the keys of their sources, by the table in which both stand.
+SOURCES: Mapping[str, Mapping[str, str]] = {
+    "": {
+        **{"temperature_c": "temperature_source", "memory_mib": "memory_source"},
+        "llc": "llc_source",
+    },
+    **dict.fromkeys(("dvfs", "dvfs.board"), _DVFS),
+    **dict.fromkeys(("l3", "cluster.l2"), _CACHE),
+    "shared": {"on_uw": "source", "off_uw": "source"},
+    "idle": {"leakage": "leakage_source", "transition_share": "transition_source"},
+    "package_budget": {"steps": "source", "interval_us": "interval_source"},
+    "cluster": {"capacity_dmips_mhz": "capacity_source", "shared_off_uw": "shared_off_source"},
+    "cluster.idle_states": {
+        **dict.fromkeys(("entry_us", "exit_us", "residency_us", "power_state"), "time_source"),
+        "power_uw": "power_source",
+    },
+    "cluster.busy": {"opps": "source"},
 }
-BUSY = {"opps": "source"}
-SHARED = {"on_uw": "source", "off_uw": "source"}
-IDLE = {"leakage": "leakage_source", "transition_share": "transition_source"}
-PACKAGE_BUDGET = {"steps": "source", "interval_us": "interval_source"}
-CACHE = dict.fromkeys(("size_kib", "ways", "line_bytes", "latency_ns"), "source")
 OPP = ("khz", "uv", "power_uw", "shared_uw")
+#: Tables of tables with names.
+_BY_NAME = ("cluster", "cluster.idle_states", "cluster.busy")
 
 Data = dict[str, Any]
 
@@ -293,44 +302,41 @@ def _merge_entries(
         items.sort(key=lambda item: int(item["khz"]))
 
 
-def _give_sources(data: Data, changes: Mapping[str, Any], own: str) -> bool:
-    """Name ``own`` as the source of every figure that changes without one; whether any does."""
-    given = [
-        _own_keys(data, changes, FILE, own),
-        _own_keys(data.get("dvfs"), changes.get("dvfs"), DVFS, own),
-        _own_keys(_board(data), _board(changes), DVFS, own),
-        _own_keys(data.get("l3"), changes.get("l3"), CACHE, own),
-        _own_keys(data.get("shared"), changes.get("shared"), SHARED, own),
-        _own_keys(data.get("idle"), changes.get("idle"), IDLE, own),
-        _own_keys(data.get("package_budget"), changes.get("package_budget"), PACKAGE_BUDGET, own),
-    ]
-    by_name = changes.get("cluster")
-    entries = by_name if isinstance(by_name, dict) else {}  # a list replaces the base's
-    for cluster in data["cluster"] if entries else ():
-        entry = entries.get(cluster["name"], {})
-        given += [
-            _own_keys(cluster, entry, CLUSTER, own),
-            _own_keys(cluster.get("l2"), entry.get("l2"), CACHE, own),
-            _own_columns(cluster, entry, own),
-            *_own_states(cluster, entry, own),
-            *_own_busy(cluster, entry, own),
-        ]
+def _give_sources(data: object, changes: object, own: str, where: str = "") -> bool:
+    """Name ``own`` as the source of every figure that changes without one; whether any does.
+
+    :param where: the table in the file, without names.
+    """
+    if not isinstance(data, dict) or not isinstance(changes, dict):
+        return False
+    keys = SOURCES.get(where, {})
+    named = {keys[key] for key in keys if key in changes} - set(changes)
+    data.update(dict.fromkeys(named, own))
+    given = [bool(named), where == "cluster" and _own_columns(data, changes, own)]
+    for key, change in changes.items():
+        path = f"{where}.{key}".lstrip(".")
+        for below, entry in _entries(path, data.get(key), change):
+            given.append(_give_sources(below, entry, own, path))
     return any(given)
 
 
-def _board(data: Mapping[str, Any]) -> object:
-    """How the board itself changes frequencies, as ``data`` has it."""
-    dvfs = data.get("dvfs")
-    return dvfs.get("board") if isinstance(dvfs, dict) else None
+def _entries(path: str, data: object, changes: object) -> Iterator[tuple[object, object]]:
+    """Table and changes at ``path``: of each entry, where entries have names.
+
+    In a list that replaces the base's each idle state may name its sources; new clusters must.
+    """
+    if path not in _BY_NAME:
+        yield data, changes
+    elif not (path == "cluster" and isinstance(changes, list)):
+        before, after = _named(data), _named(changes)
+        yield from ((before.get(name), entry) for name, entry in after.items())
 
 
-def _own_keys(data: object, changes: object, keys: Mapping[str, str], own: str) -> bool:
-    """Name ``own`` where ``changes`` has a figure of ``keys`` and not the key of its source."""
-    if not isinstance(data, dict) or not isinstance(changes, dict):
-        return False
-    named = {keys[key] for key in keys if key in changes} - set(changes)
-    data.update(dict.fromkeys(named, own))
-    return bool(named)
+def _named(entries: object) -> Mapping[str, object]:
+    """Entries by name."""
+    if isinstance(entries, list):
+        return {str(row.get("name")): row for row in entries if isinstance(row, dict)}
+    return entries if isinstance(entries, dict) else {}
 
 
 def _own_columns(cluster: Data, changes: Data, own: str) -> bool:
@@ -349,22 +355,3 @@ def _own_columns(cluster: Data, changes: Data, own: str) -> bool:
 def _new_rows(opps: Mapping[str, Any]) -> bool:
     """Whether an OPP states all but its frequency, as one that the base does not have must."""
     return any(isinstance(row, dict) and set(OPP[1:]) <= set(row) for row in opps.values())
-
-
-def _own_busy(cluster: Data, changes: Data, own: str) -> list[bool]:
-    """The same for tables of a busy CPU's power, which have one source for all OPPs."""
-    before, tables = cluster.get("busy"), changes.get("busy")
-    if not isinstance(before, dict) or not isinstance(tables, dict):
-        return []
-    return [_own_keys(before.get(name), tables[name], BUSY, own) for name in tables]
-
-
-def _own_states(cluster: Data, changes: Data, own: str) -> list[bool]:
-    """The same for idle states; in a list that replaces the base's each may name its sources."""
-    states = changes.get("idle_states")
-    if isinstance(states, list):
-        states = {str(row.get("name")): row for row in states if isinstance(row, dict)}
-    if not isinstance(states, dict):
-        return []
-    rows = {str(row.get("name")): row for row in cluster["idle_states"] if isinstance(row, dict)}
-    return [_own_keys(rows.get(name), row, IDLE_STATE, own) for name, row in states.items()]

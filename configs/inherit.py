@@ -18,6 +18,7 @@ from eascope.configs.activity import (
     Activity,
     ClusterActivity,
     KernelActivity,
+    has_activity,
     load_activity,
 )
 from eascope.configs.core import CORES
@@ -44,7 +45,7 @@ def activity_of(platform: Platform, directory: Path = ACTIVITY) -> Activity:
 
     :raises RequestError: as `load_activity`.
     """
-    own = (directory / f"{platform.name}.json").exists() or not platform.own
+    own = has_activity(platform.name, directory)
     activity = load_activity(platform, directory) if own else None
     if activity is not None and all(speeds.system_ipc is not None for speeds in activity.clusters):
         return activity

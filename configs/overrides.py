@@ -17,7 +17,8 @@ from itertools import pairwise
 from typing import Any
 
 from eascope.configs import opp_spacing
-from eascope.configs.activity import BUSY_LOOP, load_activity
+from eascope.configs.activity import BUSY_LOOP, has_activity, load_activity
+from eascope.configs.delta import SOURCES
 from eascope.configs.opp_spacing import OppRow, frequencies, is_computed, rows
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
@@ -26,7 +27,7 @@ from eascope.host.strict import is_name
 from eascope.host.toml_text import toml_text
 
 #: Keys at the top of a platform file that an override may begin with, besides a cluster's name.
-TOP = ("temperature_c", "memory_mib", "llc", "dvfs", "l3", "idle", "shared")
+TOP = {*SOURCES[""], *(table.partition(".")[0] for table in SOURCES)} - {"", "cluster"}
 
 #: Keys below a cluster's name that stand for several figures.
 COMPUTED = {
@@ -374,7 +375,7 @@ def _donors() -> dict[str, tuple[Platform, Cluster]]:
     """The shipped cluster of each core type, the first of its kind."""
     donors: dict[str, tuple[Platform, Cluster]] = {}
     for name, broken in list_platforms():
-        if not isinstance(broken, RequestError):
+        if not isinstance(broken, RequestError) and has_activity(name):
             board = load_platform(name)
             for cluster in board.clusters:
                 donors.setdefault(cluster.core.name, (board, cluster))
@@ -387,7 +388,7 @@ def _loop_rate(platform: Platform, cluster: Cluster) -> float:
     :raises RequestError: where nobody has measured it.
     """
     board = platform
-    if platform.own:  # its activity is that of its cores
+    if not has_activity(platform.name):  # its activity is that of its cores
         donors = _donors()
         if cluster.core.name not in donors:
             raise RequestError(f"core {cluster.core.name}: no shipped platform has measured it")

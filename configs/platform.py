@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 
 from eascope.configs import cpunames
-from eascope.configs.axes import AxisValue
 from eascope.configs.billing import (
     BY_THE_KERNELS,
     CHIP,
@@ -25,13 +24,10 @@ from eascope.configs.billing import (
 )
 from eascope.configs.core import Cache, Core
 from eascope.configs.curves import Curves
+from eascope.configs.knobs import LLC_ALL, LLC_CLUSTER, AxisValue
 from eascope.configs.package_budget import PackageBudget
 from eascope.configs.source import is_borrowed
 from eascope.host.errors import unknown
-
-#: Who shares the last-level cache: the CPUs of a cluster, or all of the chip. The kernel makes its
-#: scheduling domain MC of these CPUs.
-LLC_CLUSTER, LLC_ALL = "cluster", "all"
 
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024

@@ -10,7 +10,6 @@ import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
-from eascope.configs.axes import read_axes
 from eascope.configs.billing import (
     CHIP,
     SMOOTH,
@@ -25,11 +24,10 @@ from eascope.configs.core import Core, list_cores, load_core, read_cache
 from eascope.configs.cpunames import ANY, LARGEST
 from eascope.configs.curves import curves_digest, read_curves
 from eascope.configs.delta import Described, describe, is_shipped, platform_path
+from eascope.configs.knobs import LLC, LLC_CLUSTER, read_axes
 from eascope.configs.package_budget import read_package_budget
 from eascope.configs.platform import (
     L3,
-    LLC_ALL,
-    LLC_CLUSTER,
     POWER_STATES,
     Cluster,
     Dvfs,
@@ -115,7 +113,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     billing = read_billing(top)
     idle, idle_sources = read_idle(top, sources)
     shared = read_chip_shared(top, sources)
-    llc = top.text("llc", (LLC_ALL, LLC_CLUSTER)) if top.has("llc") else LLC_CLUSTER
+    llc = top.text("llc", LLC) if top.has("llc") else LLC_CLUSTER
     if top.has("llc"):
         control_sources["llc"] = sources.of(top, "llc_source")
     clusters = _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eascope.configs.axes import AXES, AxisValue
+from eascope.configs.knobs import AXES, AxisValue
 from eascope.configs.platform import Platform
 from eascope.experiments.finished import BilledBy
 from eascope.experiments.request import Names, resolve

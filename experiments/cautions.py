@@ -5,11 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eascope.configs.activity import (
-    CAPACITY_TOLERANCE,
-    HARDWARE,
-    with_speeds,
-)
+from eascope.configs.activity import CAPACITY_TOLERANCE, with_speeds
+from eascope.configs.knobs import HARDWARE
 from eascope.configs.platform import Platform
 from eascope.experiments.request import Names
 from eascope.kernels.state import asymmetric

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,8 @@ def _controls_record(
 ) -> ControlsRecord:
     """The controls, from the cell's inputs; ``state.txt`` has the guest's."""
     request, platform = names.request, names.platform
+    set_otherwise = request.controls.values
+    own = {each.name for each in fields(ControlsRecord)}
     return ControlsRecord(
         hz=_config_value(image.config, "HZ"),
         rate_limit_us=platform.rate_limit_us,
@@ -120,6 +122,7 @@ def _controls_record(
         speeds=request.controls.speeds,
         trace_events=tuple(events),
         others={
+            **{name: value for name, value in set_otherwise.items() if name not in own},
             "trace_markers": f"rt-app: {FTRACE}",
             "trace_kib_per_cpu": trace_kib,
             "temperature_c": platform.temperature_c,

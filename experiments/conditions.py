@@ -7,28 +7,21 @@ them. ``--source-conditions`` sets these controls; a control on the command line
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from eascope.configs.activity import SPEEDS
+from eascope.configs.knobs import BOARD, CONTROLS
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
-from eascope.experiments.controls import AS_IT_IS, BOARD, DVFS, Controls
+from eascope.experiments.controls import Controls
 from eascope.experiments.scenario_names import path_of
 from eascope.host.errors import RequestError, missing_key
 from eascope.host.strict import StrictTable, read_toml
 from eascope.kernels.switches import read_switches
 
 TABLE = "source_conditions"
-#: Keys of the table, all optional but the first.
-KEYS = (
-    *("source", "platform", "dvfs", "rate_limit_us", "transition_latency_us", "fast_switch"),
-    *("delay_dequeue", "calibration_ns", "speeds", "switches"),
-)
-#: As of the options of the same names.
-MOST_US = 100_000
-#: ns that an iteration of rt-app's busy loop may take.
-MOST_NS = 1_000_000
+#: The table's keys, all optional but the first.
+KEYS = ("source", "platform", *(name for name, knob in CONTROLS.items() if knob.conditions))
 
 
 @dataclass(frozen=True)
@@ -47,10 +40,9 @@ class SourceConditions:
     def over(self, controls: Controls) -> Controls:
         """``controls``, with the source's values for controls at their defaults."""
         ours: dict[str, Any] = {
-            field.name: value
-            for field in fields(Controls)
-            if (value := getattr(self.controls, field.name)) != getattr(AS_IT_IS, field.name)
-            and getattr(controls, field.name) == getattr(AS_IT_IS, field.name)
+            name: value
+            for name, value in vars(self.controls).items()
+            if getattr(controls, name) == CONTROLS[name].default
         }
         return replace(controls, **ours)
 
@@ -90,28 +82,16 @@ def read_conditions(table: StrictTable) -> SourceConditions:
     platform = ""
     if table.has("platform"):
         platform = table.text("platform", [path.stem for path in PLATFORMS.glob("*.toml")])
-    set_there: dict[str, Any] = {}
-    if table.has("dvfs"):
-        set_there["dvfs"] = table.text("dvfs", DVFS)
-        if set_there["dvfs"] == BOARD and not platform:
-            raise missing_key(
-                table.file, table.key("platform"), f'the board that dvfs = "{BOARD}" means'
-            )
-    if table.has("speeds"):
-        set_there["speeds"] = table.text("speeds", SPEEDS)
-    for key, most in (
-        ("rate_limit_us", MOST_US),
-        ("transition_latency_us", MOST_US),
-        ("calibration_ns", MOST_NS),
-    ):
-        if table.has(key):
-            set_there[key] = table.integer(key, 1, most, key.rpartition("_")[2])
-    for key in ("fast_switch", "delay_dequeue"):
-        if table.has(key):
-            set_there[key] = table.flag(key)
+    set_there: dict[str, Any] = {
+        name: read_switches(table) if knob.kind is tuple else knob.read(table)
+        for name, knob in CONTROLS.items()
+        if knob.conditions and table.has(name)
+    }
+    if set_there.get("dvfs") == BOARD and not platform:
+        raise missing_key(
+            table.file, table.key("platform"), f'the board that dvfs = "{BOARD}" means'
+        )
     if set_there.get("fast_switch") and set_there.get("dvfs") != BOARD:
         del set_there["fast_switch"]  # as it is
-    if table.has("switches"):
-        set_there["switches"] = read_switches(table)
     table.finish()
     return SourceConditions(source, platform, Controls(**set_there))

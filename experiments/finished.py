@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from eascope.analysis.derive import Derived, derive
 from eascope.analysis.records.cell import CellRecord
 from eascope.configs.activity import Activity
+from eascope.configs.knobs import BILLINGS, BillingKnobs
 from eascope.configs.platform import Platform
 from eascope.experiments.cell import Cell
 from eascope.experiments.inputs import simulated_with
@@ -23,22 +24,20 @@ from eascope.host.errors import RequestError
 from eascope.host.strict import shown_path
 from eascope.power.billed import PowerModel
 from eascope.power.choice import power_model, power_of
-from eascope.power.shared import STATED, with_shared
+from eascope.power.shared import with_shared
 
 
 @dataclass(frozen=True)
-class BilledBy:
-    """The choice of powers by which energies are computed.
+class BilledBy(BillingKnobs):
+    """The choice of powers by which energies are computed."""
 
-    :param power: see `power.choice`; None: the platform's default.
-    :param shared_power: of the shared part, see `power.shared`.
-    :param transition_percent: of a busy CPU's power that entries into and exits from idle states
-        are billed; None: as the platform says.
-    """
+    def __post_init__(self) -> None:
+        """Refuse a name that is no choice.
 
-    power: str | None = None
-    shared_power: str = STATED
-    transition_percent: int | None = None
+        :raises RequestError: naming the nearest.
+        """
+        for name, value in vars(self).items():
+            BILLINGS[name].check(value)
 
     def model(self, platform: Platform, activity: Activity) -> PowerModel:
         """The power model.

@@ -8,10 +8,10 @@ from typing import NewType
 
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.activity import (
-    HARDWARE,
     Activity,
     check_capacity,
 )
+from eascope.configs.knobs import HARDWARE
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.configs.program_activity import ProgramActivity

@@ -183,7 +183,10 @@ def child(value: object, key: str) -> Any:
     """
     if isinstance(value, Record):
         for entry in fields(value):
-            if key_of(entry) == key and not entry.metadata.get("rest"):
+            if entry.metadata.get("rest"):
+                if key in (rest := getattr(value, entry.name)):
+                    return rest[key]
+            elif key_of(entry) == key:
                 field_value = getattr(value, entry.name)
                 if _left_out(entry, field_value):
                     break

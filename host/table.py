@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables: heads, rows, alignment and units, printed as text, Markdown, HTML, CSV or LaTeX.
+"""Tables: heads, rows, alignment and units, printed as text, Markdown, HTML or CSV.
 
 A table holds texts that are already rounded, and does not know their meaning. The caller formats
-the numbers, names the columns, and chooses one of the five forms.
+the numbers, names the columns, and chooses one of the four forms.
 """
 
 from __future__ import annotations
@@ -19,14 +19,6 @@ Align: TypeAlias = Literal["left", "right"]
 _GAP = "  "
 #: Before the rows of a section, as text.
 _INDENT = "  "
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -47,7 +39,7 @@ class Column:
 class TableCell:
     """A text that stands out: ``code`` is set as code, any other kind is a class of the page.
 
-    Text, CSV and LaTeX take the text alone.
+    Text and CSV take the text alone.
     """
 
     text: str
@@ -161,19 +153,6 @@ class Table:
                 writer.writerow([group, *map(str, row)] if grouped else map(str, row))
         return stream.getvalue()
 
-    def latex(self) -> str:
-        """A ``tabular`` that needs no package."""
-        alignment = "".join(column.align[0] for column in self.columns)
-        lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\hline"]
-        lines += [_latex_row(column.title for column in self.columns), r"\hline"]
-        for row in self.rows:
-            if isinstance(row, Section):
-                title = rf"\textbf{{{row.title.translate(_LATEX)}}}"
-                lines.append(rf"\multicolumn{{{len(self.columns)}}}{{l}}{{{title}}} \\")
-            else:
-                lines.append(_latex_row(map(str, row)))
-        return "\n".join([*lines, r"\hline", r"\end{tabular}"]) + "\n"
-
 
 def _markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
@@ -195,7 +174,3 @@ def _html(column: Column, cell: str | TableCell) -> str:
     if kind == "code":
         kind, text = "", f"<code>{text}</code>"
     return f"<td{_class(column.align, kind)}>{text}</td>"
-
-
-def _latex_row(cells: Iterable[str]) -> str:
-    return " & ".join(cell.translate(_LATEX) for cell in cells) + r" \\"

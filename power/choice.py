@@ -4,21 +4,13 @@
 from __future__ import annotations
 
 from eascope.configs.activity import Activity
-from eascope.configs.billing import BILLED, DERIVED, SMOOTH, WATTSON
+from eascope.configs.billing import DERIVED, SMOOTH, WATTSON
+from eascope.configs.knobs import BILLINGS
 from eascope.configs.platform import Platform
-from eascope.host.errors import RequestError, unknown
+from eascope.host.errors import RequestError
 from eascope.power.billed import PowerModel, StatedPower
 from eascope.power.curves import CurvePower
 from eascope.power.model import DerivedPower
-
-
-def check_power(name: str | None) -> None:
-    """Refuse a name that no platform can offer; None is a platform's default.
-
-    :raises RequestError: naming the nearest.
-    """
-    if name is not None and name not in BILLED:
-        raise unknown("power model", name, BILLED)
 
 
 def power_of(platform: Platform, name: str | None = None) -> str:
@@ -26,7 +18,7 @@ def power_of(platform: Platform, name: str | None = None) -> str:
 
     :raises RequestError: when the platform does not offer it.
     """
-    check_power(name)
+    BILLINGS["power"].check(name)
     chosen = name or platform.billing.default
     if chosen not in platform.billing.offers:
         raise RequestError(f"--power {chosen}: {platform.name} offers {platform.billing.words}")

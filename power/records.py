@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The records of ``power-models/``: errors of models against measurements and other models.
 
-`CalibrationRecord` is ``calibrated/CORE.json``, `ScalingRecord` is ``derived/scaling/CORE.json``
-(which the Rust writes), `ExpressionsRecord` is ``expressions/CORE.json`` and `ActivityRecord` is
-``activity/PLATFORM.json``.
+`CalibrationRecord` is ``calibrated/CORE.json``, `ExpressionsRecord` is ``expressions/CORE.json``
+and `ActivityRecord` is ``activity/PLATFORM.json``.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from eascope.host.record import REST, Record
+from eascope.host.record import Record
 
 
 @dataclass(frozen=True)
@@ -98,97 +96,6 @@ class CalibrationRecord(Record):
     uncalibrated: Uncalibrated
     alternatives: Mapping[str, Alternative]
     free_regression: FreeRegression
-
-
-@dataclass(frozen=True)
-class LawFigure(Record):
-    """A power in W by the scaling law."""
-
-    law_w: float
-
-
-@dataclass(frozen=True)
-class LawAgainstDirect(LawFigure):
-    """The same by McPAT itself; errors are shares.
-
-    ``laid_out_anew``: where McPAT may lay arrays out for the supply.
-    """
-
-    direct_w: float
-    error: float
-    laid_out_anew_w: float
-    error_laid_out_anew: float
-
-
-@dataclass(frozen=True)
-class UnitLaw(Record):
-    """A core or an L2 at a supply that McPAT does not take."""
-
-    dynamic: LawFigure
-    leakage: LawFigure
-
-
-@dataclass(frozen=True)
-class UnitScaling(Record):
-    """A core or an L2 at one supply; changes of area are shares."""
-
-    dynamic: LawAgainstDirect
-    leakage: LawAgainstDirect
-    area_change: float
-    area_change_laid_out_anew: float
-
-
-@dataclass(frozen=True)
-class SupplyScaling(Record):
-    """One supply; ``extrapolated``: McPAT does not take it, so nothing is compared."""
-
-    vdd_v: float
-    extrapolated: bool
-    core: UnitScaling | UnitLaw
-    l2: UnitScaling | UnitLaw
-
-
-@dataclass(frozen=True)
-class LegalSupply:
-    """A supply that McPAT takes."""
-
-    vdd_v: float
-    core: UnitScaling
-    l2: UnitScaling
-
-    @property
-    def figures(self) -> tuple[LawAgainstDirect, ...]:
-        """Dynamic power and leakage of the core, then of the L2."""
-        return (self.core.dynamic, self.core.leakage, self.l2.dynamic, self.l2.leakage)
-
-
-@dataclass(frozen=True)
-class ScalingDesign(Record):
-    """The design point that the law scales from."""
-
-    vdd_v: float
-    others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
-
-
-@dataclass(frozen=True)
-class ScalingRecord(Record):
-    """``derived/scaling/CORE.json``: the scaling law against McPAT at every supply."""
-
-    schema: int
-    core: str
-    law: str
-    design: ScalingDesign
-    lowest_legal_vdd_v: float
-    voltages: tuple[SupplyScaling, ...]
-
-    @property
-    def legal(self) -> list[LegalSupply]:
-        """The supplies at which law and McPAT are compared."""
-        return [
-            LegalSupply(point.vdd_v, point.core, point.l2)
-            for point in self.voltages
-            if isinstance(point.core, UnitScaling) and isinstance(point.l2, UnitScaling)
-        ]
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from eascope.configs.knobs import BILLINGS, SHARED_POWER, STATED
 from eascope.configs.platform import Cluster
 from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
-from eascope.host.errors import unknown
 from eascope.power.billed import Energies, Interval, PowerModel
-
-#: As the power model says.
-STATED = "stated"
-#: What else the shared part is billed.
-OTHERWISE = {
-    "off": "the shared part draws nothing while all its CPUs are in cluster-sleep",
-    "zero": "the shared part draws nothing",
-}
 
 
 class OtherShared:
@@ -31,7 +23,7 @@ class OtherShared:
     def __init__(self, model: PowerModel, shared: str) -> None:
         self._model, self._shared = model, shared
         self.name = f"{model.name}, shared part {shared}"
-        self.summary = f"{model.summary}; {OTHERWISE[shared]}"
+        self.summary = f"{model.summary}; the shared part draws {SHARED_POWER[shared]}"
         self.notes = model.notes
         self.digest = digest_of({"model": model.digest, "shared": shared})
 
@@ -61,19 +53,10 @@ class OtherShared:
         return dict.fromkeys(spent, 0) if self._shared == "zero" else spent
 
 
-def check_shared(name: str) -> None:
-    """Complain about a name that is neither `STATED` nor one of `OTHERWISE`.
-
-    :raises RequestError: naming the nearest.
-    """
-    if name not in (STATED, *OTHERWISE):
-        raise unknown("shared power", name, (STATED, *OTHERWISE))
-
-
 def with_shared(model: PowerModel, shared: str) -> PowerModel:
     """``model`` with the shared part billed according to ``shared``.
 
-    :raises RequestError: as `check_shared`.
+    :raises RequestError: a name that is none of `SHARED_POWER`.
     """
-    check_shared(shared)
+    BILLINGS["shared_power"].check(shared)
     return model if shared == STATED else OtherShared(model, shared)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m eascope.analysis.measures``: the reference page's table of measures."""
+"""``python -m eascope.analysis.measures`` writes the reference page's table of measures."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.registry import Measure
 from eascope.host.table import Column, Table
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures.md"
 _HEADS = ("measure", "keys below it", "unit", "what it is", "trace events", "files")
 
 
@@ -28,4 +31,6 @@ def _row(measure: Measure) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    print(table().markdown())
+    text, head = PAGE.read_text(), table().markdown().partition("\n")[0]
+    before, _, rest = text.partition(head)
+    PAGE.write_text(before + table().markdown() + "\n\n" + rest.partition("\n\n")[2])

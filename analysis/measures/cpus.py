@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from eascope.analysis.measures.registry import measure
+from eascope.analysis.measures.registry import Lines, measure
 from eascope.analysis.records.result import Busy, Pushes
 from eascope.analysis.source import RunData
 from eascope.analysis.tables import events, kernel_counters, shares
@@ -23,27 +23,12 @@ def _ns_by_khz(source: RunData, cluster: Cluster) -> dict[int, int]:
     return spent
 
 
-@measure("residency", keys="<cluster>.<kHz>", unit="share of the window", files=(COUNTERS,))
-def residency(source: RunData) -> dict[str, dict[str, float]]:
-    """Time at each OPP, idle time included."""
-    return {
-        cluster.name: {
-            str(khz): ns / source.window.ns for khz, ns in _ns_by_khz(source, cluster).items()
-        }
-        for cluster in source.platform.clusters
-    }
-
-
-@measure("top_opp", keys="<cluster>", unit="share of the window", files=(COUNTERS,))
-def top_opp(source: RunData) -> dict[str, float]:
-    """Time at the highest OPP."""
-    return {
-        cluster.name: _ns_by_khz(source, cluster)[cluster.max_khz] / source.window.ns
-        for cluster in source.platform.clusters
-    }
-
-
-@measure("mean_mhz", keys="<cluster>", unit="MHz", files=(COUNTERS,))
+@measure(
+    keys="<cluster>",
+    unit="MHz",
+    files=(COUNTERS,),
+    lines=Lines("frequency", "{name} mean"),
+)
 def mean_mhz(source: RunData) -> dict[str, float]:
     """Mean frequency over the window, idle time included."""
     return {
@@ -54,7 +39,37 @@ def mean_mhz(source: RunData) -> dict[str, float]:
     }
 
 
-@measure("opp_transitions_per_s", keys="<cluster>", unit="1/s", files=(COUNTERS,))
+@measure(
+    keys="<cluster>.<kHz>",
+    unit="share of the window",
+    files=(COUNTERS,),
+    lines=Lines("frequency", "{name} at {mhz:g} MHz"),
+)
+def residency(source: RunData) -> dict[str, dict[str, float]]:
+    """Time at each OPP, idle time included."""
+    return {
+        cluster.name: {
+            str(khz): ns / source.window.ns for khz, ns in _ns_by_khz(source, cluster).items()
+        }
+        for cluster in source.platform.clusters
+    }
+
+
+@measure(keys="<cluster>", unit="share of the window", files=(COUNTERS,))
+def top_opp(source: RunData) -> dict[str, float]:
+    """Time at the highest OPP."""
+    return {
+        cluster.name: _ns_by_khz(source, cluster)[cluster.max_khz] / source.window.ns
+        for cluster in source.platform.clusters
+    }
+
+
+@measure(
+    keys="<cluster>",
+    unit="1/s",
+    files=(COUNTERS,),
+    lines=Lines("frequency", "{name} transitions"),
+)
 def opp_transitions_per_s(source: RunData) -> dict[str, float]:
     """Completed changes of the OPP."""
     return {
@@ -64,7 +79,7 @@ def opp_transitions_per_s(source: RunData) -> dict[str, float]:
     }
 
 
-@measure("opp_requests_per_s", keys="<cluster>", unit="1/s", events=("cpu_frequency",))
+@measure(keys="<cluster>", unit="1/s", events=("cpu_frequency",))
 def opp_requests_per_s(source: RunData) -> dict[str, float]:
     """The kernel's requests for another OPP; not every request comes to a change."""
     requests = events.opp_requests(source.trace, source.window, source.platform)
@@ -91,19 +106,12 @@ def _busy(source: RunData) -> list[float]:
     return [ns / source.window.ns for ns in _per_cpu(source)["busy_ns"].to_list()]
 
 
-@measure("cpu_busy", keys="<cpu>", unit="share of the window", files=(COUNTERS,))
-def cpu_busy(source: RunData) -> tuple[float, ...]:
-    """Time that a CPU was not idle, exits from idle states included."""
-    return tuple(_busy(source))
-
-
-@measure("cluster_busy", keys="<cluster>.min, .max", unit="share of the window", files=(COUNTERS,))
-def cluster_busy(source: RunData) -> dict[str, Busy]:
-    """Busy time of the least and of the most busy CPU of a cluster."""
-    return shares.cluster_busy(_busy(source), source.platform)
-
-
-@measure("work_share", keys="<cluster>", unit="share of all work", files=(COUNTERS,))
+@measure(
+    keys="<cluster>",
+    unit="share of all work",
+    files=(COUNTERS,),
+    lines=Lines("placement", "work on {name}"),
+)
 def work_share(source: RunData) -> dict[str, float]:
     """Instructions that the cluster's CPUs executed, without those of exits from idle states."""
     per_cpu = _per_cpu(source)
@@ -116,13 +124,45 @@ def work_share(source: RunData) -> dict[str, float]:
     }
 
 
-@measure("overutilized_share", unit="share of the window", events=("lisa__sched_overutilized",))
+@measure(
+    keys="<cpu>",
+    unit="share of the window",
+    files=(COUNTERS,),
+    lines=Lines("placement", "cpu {name} busy ({cluster})"),
+)
+def cpu_busy(source: RunData) -> tuple[float, ...]:
+    """Time that a CPU was not idle, exits from idle states included."""
+    return tuple(_busy(source))
+
+
+@measure(keys="<cluster>.min, .max", unit="share of the window", files=(COUNTERS,))
+def cluster_busy(source: RunData) -> dict[str, Busy]:
+    """Busy time of the least and of the most busy CPU of a cluster."""
+    return shares.cluster_busy(_busy(source), source.platform)
+
+
+@measure(events=("sched_migrate_task",), lines=Lines("placement", "migrations", digits=0))
+def migrations(source: RunData) -> float:
+    """Moves of the scenario's threads from one CPU to another."""
+    return sum(source.migrations.values())
+
+
+@measure(
+    unit="share of the window",
+    events=("lisa__sched_overutilized",),
+    lines=Lines("placement", "overutilized"),
+)
 def overutilized_share(source: RunData) -> float | None:
     """Time in which the root domain was overutilized; absent where the state is not known."""
     return events.overutilized_share(source.trace, source.window)
 
 
-@measure("pushes_per_s", keys="checked, moved", unit="1/s", files=(STATE,))
+@measure(
+    keys="checked, moved",
+    unit="1/s",
+    files=(STATE,),
+    lines=Lines("placement", "pushed", ("moved",), digits=2),
+)
 def pushes_per_s(source: RunData) -> Pushes | None:
     """The kernel's looks at tasks to push, and tasks pushed; absent where it cannot push."""
     path = source.run / STATE
@@ -130,7 +170,7 @@ def pushes_per_s(source: RunData) -> Pushes | None:
     return kernel_counters.pushes(text, source.window.seconds)
 
 
-@measure("eas", files=(STATE,))
+@measure(range_=(0.0, 1.0), files=(STATE,))
 def eas(source: RunData) -> bool | None:
     """Whether energy-aware scheduling was on, as the guest read it back."""
     path = source.run / STATE

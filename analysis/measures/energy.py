@@ -21,7 +21,6 @@ _Finest = Mapping[tuple[str, str, str], float]
 
 
 @measure(
-    "energy_j",
     keys="total, cluster.<cluster>, component.<component>, task.<task>, stack.<part>, "
     "cluster_component.<cluster>.<component>, cluster_stack.<cluster>.<part>",
     unit="J",
@@ -83,7 +82,7 @@ def _summed(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return total
 
 
-@measure("memory_j", keys="dram, controller", unit="J", files=(COUNTERS,))
+@measure(keys="dram, controller", unit="J", files=(COUNTERS,))
 def memory_j(source: RunData) -> MemoryEnergy | None:
     """Energy of the DRAM and its controller, not in the total; gem5's detailed cores alone."""
     accesses = memory(source.run / COUNTERS)

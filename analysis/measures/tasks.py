@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from eascope.analysis.measures.registry import LOGS, measure
+from eascope.analysis.measures.registry import LOGS, PERCENTILES, Lines, measure
 from eascope.analysis.programs import OPERATIONS
 from eascope.analysis.records.result import Percentiles
 from eascope.analysis.source import RunData
@@ -26,51 +26,41 @@ def _latencies_us(source: RunData) -> dict[str, list[float]]:
 
 
 @measure(
-    "latency_us",
     keys="<task>.p50, .p90, .p95, .p99, .max",
     unit="us",
     events=("sched_switch", "sched_waking"),
+    lines=Lines("wake-up latency", "{name} {key}", PERCENTILES),
 )
 def latency_us(source: RunData) -> dict[str, Percentiles]:
     """Wake-up latency, from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
     return {task: percentiles(us) for task, us in _latencies_us(source).items() if us}
 
 
-@measure("wakeups", keys="<task>", events=("sched_switch", "sched_waking"))
+@measure(keys="<task>", events=("sched_switch", "sched_waking"))
 def wakeups(source: RunData) -> dict[str, float]:
     """Wake-ups that led to a run within the window."""
     return {task: len(us) for task, us in _latencies_us(source).items()}
 
 
-@measure("migrations", events=("sched_migrate_task",))
-def migrations(source: RunData) -> float:
-    """Moves of the scenario's threads from one CPU to another."""
-    return sum(source.migrations.values())
-
-
-@measure(
-    "run_share", keys="<task>.<cluster>", unit="share of its running time", events=("sched_switch",)
-)
+@measure(keys="<task>.<cluster>", unit="share of its running time", events=("sched_switch",))
 def run_share(source: RunData) -> dict[str, dict[str, float]]:
     """Where a task ran, by cluster; absent for a task that did not run."""
     times = shares.by_cpu(source.placement, source.platform, source.cell.tasks)
     return shares.run_share(times, source.platform)
 
 
-@measure(
-    "cpu_share", keys="<task>.<cpu>", unit="share of its running time", events=("sched_switch",)
-)
+@measure(keys="<task>.<cpu>", unit="share of its running time", events=("sched_switch",))
 def cpu_share(source: RunData) -> dict[str, tuple[float, ...]]:
     """Where a task ran, by CPU; absent for a task that did not run."""
     return shares.cpu_share(shares.by_cpu(source.placement, source.platform, source.cell.tasks))
 
 
 @measure(
-    "speed",
     keys="<task>",
     unit="1 = the largest CPU at its top OPP, all the time",
     events=("sched_switch",),
     files=(COUNTERS,),
+    lines=Lines("speed, 100 % = all of a largest CPU", unit="%", digits=2),
 )
 def speed(source: RunData) -> dict[str, float]:
     """Work of a task per thread and time, by the busy loop's speed where and when it ran."""
@@ -84,7 +74,7 @@ def speed(source: RunData) -> dict[str, float]:
     )
 
 
-@measure("fairness", unit="1 = all equal", events=("print", "sched_switch"))
+@measure(unit="1 = all equal", range_=(0.0, 1.0), events=("print", "sched_switch"))
 def fairness(source: RunData) -> float | None:
     """Jain's index of the running times of all threads, until the first has done all turns."""
     # Threads that do the same work have run equally long once all are done, whoever had to wait.
@@ -92,13 +82,13 @@ def fairness(source: RunData) -> float | None:
     return shares.fairness(slices.placement(together, source.platform), source.cell.tasks)
 
 
-@measure("throughput", keys="<program>", unit="1/s", files=(LOGS,))
+@measure(keys="<program>", unit="1/s", files=(LOGS,), lines=Lines("throughput"))
 def throughput(source: RunData) -> dict[str, float]:
     """Operations of a program per second, by its own count and the guest's clock."""
     return {name: out.rate for name, out in source.outputs.items() if out.rate is not None}
 
 
-@measure("program", keys="<program>.<measure>", files=(LOGS,))
+@measure(keys="<program>.<measure>", files=(LOGS,))
 def program(source: RunData) -> dict[str, dict[str, float]]:
     """What a program of the programs image printed; names end in their units."""
     return {

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from eascope.analysis.measures.registry import measure
+import math
+
+from eascope.analysis.measures.registry import PERCENTILES, Lines, measure
 from eascope.analysis.records.result import Completion, Deadlines, Frames, Percentiles
 from eascope.analysis.source import RunData
 from eascope.analysis.tables import markers
@@ -14,57 +16,86 @@ _MARKERS = ("print", "sched_switch")
 _KEYS = "<task>.p50, .p90, .p95, .p99, .max"
 
 
-@measure("activation_us", keys=_KEYS, unit="us", events=_MARKERS)
+@measure(keys=_KEYS, unit="us", events=_MARKERS)
 def activation_us(source: RunData) -> dict[str, Percentiles]:
     """From the beginning to the end of a turn's work, preemption included."""
     return markers.activations(source.turns, source.cell.tasks)
 
 
-@measure("lateness_us", keys=_KEYS, unit="us", events=_MARKERS)
+@measure(
+    keys=_KEYS,
+    unit="us",
+    events=_MARKERS,
+    lines=Lines("lateness after the timer", "{name} {key}", PERCENTILES),
+)
 def lateness_us(source: RunData) -> dict[str, Percentiles]:
     """How late a thread ran after its timer was due; tasks with a period alone."""
     return markers.lateness(source.turns, source.cell.tasks)
 
 
-@measure("response_us", keys=_KEYS, unit="us", events=_MARKERS)
+@measure(
+    keys=_KEYS,
+    unit="us",
+    events=_MARKERS,
+    lines=Lines("response time", "{name} {key}", PERCENTILES),
+)
 def response_us(source: RunData) -> dict[str, Percentiles]:
     """From when a turn was due to its end; tasks with a period alone."""
     return markers.responses(source.turns, source.cell.tasks)
 
 
-@measure("turns", keys="<task>", events=_MARKERS)
+@measure(keys="<task>", events=_MARKERS, lines=Lines("turns that ended", digits=0))
 def turns(source: RunData) -> dict[str, float]:
     """Turns that ended within the window; those of all threads of a task."""
     counts = dict(source.turns["task"].value_counts().iter_rows())
     return {task.name: counts.get(task.name, 0) for task in source.cell.tasks}
 
 
-@measure("deadlines", keys="<task>.jobs, .missed, .late, .unfinished", events=_MARKERS)
+@measure(
+    keys="<task>.jobs, .missed, .late, .unfinished",
+    events=_MARKERS,
+    lines=Lines("missed deadlines", keys=("missed",), digits=0),
+)
 def deadlines(source: RunData) -> dict[str, Deadlines]:
     """Turns due within the window, and those that ended late or not at all; with a period alone."""
     return source.deadlines
 
 
-@measure("missed_deadlines", events=_MARKERS)
+@measure(events=_MARKERS, lines=Lines("missed deadlines", "all tasks", digits=0))
 def missed_deadlines(source: RunData) -> float | None:
     """Turns of all tasks that did not end by their deadline; absent where no task has one."""
     missed = [entry.missed for entry in source.deadlines.values()]
     return sum(missed) if missed else None
 
 
-@measure("frames", keys="drawn, late, skipped", events=_MARKERS)
+@measure(
+    keys="drawn, late, skipped",
+    events=_MARKERS,
+    lines=Lines("frames", "{key}", ("drawn", "late", "skipped"), digits=0),
+)
 def frames(source: RunData) -> Frames | None:
     """Frames drawn, those of them that were late, and frames that were due and not drawn."""
     return frames_of(source.marks, source.ended, source.window, source.cell)
 
 
-@measure("completion_s", keys="<task>.first, .last", unit="s", events=_MARKERS)
+@measure(
+    keys="<task>.first, .last",
+    unit="s",
+    events=_MARKERS,
+    lines=Lines("completion", "{name}, {key}", ("first", "last"), digits=3),
+)
 def completion_s(source: RunData) -> dict[str, Completion]:
     """When the first and last thread of a task had done all turns, from START; tasks that end."""
     return markers.completions(source.ended, source.window, source.cell.tasks)
 
 
-@measure("completion_spread", keys="<task>", unit="1 = all at once", events=_MARKERS)
+@measure(
+    keys="<task>",
+    unit="1 = all at once",
+    events=_MARKERS,
+    lines=Lines("completion", "{name}, last / first", digits=3),
+    range_=(1.0, math.inf),
+)
 def completion_spread(source: RunData) -> dict[str, float]:
     """When the last thread of a task had done all turns, divided by when the first had."""
     ended = markers.completions(source.ended, source.window, source.cell.tasks)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from eascope.host.record import Record
+from eascope.host.record import REST, Record
 
 RESULT = "result.json"
 #: By cluster, by task or by whatever else a measure goes by.
@@ -137,7 +138,10 @@ class Judged(Record):
 
 @dataclass(frozen=True)
 class Result(Record):
-    """``result.json``; `analysis.measures` says what each measure is and what it needs."""
+    """``result.json``; `analysis.measures` says what each measure is and what it needs.
+
+    :param more: measures without a field, which only measures read by name need.
+    """
 
     engine: str
     power_model: PowerModelRecord
@@ -177,3 +181,4 @@ class Result(Record):
     task_work_s: Table = field(default_factory=dict)
     work: float | None = None
     program: Tables = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict, metadata=REST)

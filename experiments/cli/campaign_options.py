@@ -8,11 +8,22 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eascope.configs.knobs import CONTROLS
 from eascope.experiments.arguments import count
+from eascope.experiments.cli.options import add_knob
 from eascope.host.errors import RequestError
 
 if TYPE_CHECKING:
     from eascope.experiments.sweeps.campaign import Campaign
+
+#: Axes that are options, with what their values are.
+AXES = {
+    "platform": "platforms",
+    "scenario": "scenarios",
+    "variant": "variants",
+    "engine": "engines (default: the first in the list)",
+    "mode": "modes of the engine",
+}
 
 
 def add_campaign(parser: argparse.ArgumentParser) -> None:
@@ -25,11 +36,8 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
         "describe the campaign",
     )
     group = parser.add_argument_group("a campaign without a file; commas separate values")
-    group.add_argument("--platform", metavar="P", help="platforms")
-    group.add_argument("--scenario", metavar="S", help="scenarios")
-    group.add_argument("--variant", metavar="V", help="variants")
-    group.add_argument("--engine", metavar="E", help="engines (default: the first in the list)")
-    group.add_argument("--mode", metavar="M", help="modes of the engine")
+    for key, text in AXES.items():
+        group.add_argument(f"--{key}", metavar=key[0].upper(), help=text)
     group.add_argument(
         "--seeds",
         type=count,
@@ -52,11 +60,7 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
         help="keep only cells for which this holds, such as 'little.cpus + big.cpus <= 8'; may be "
         "repeated",
     )
-    group.add_argument(
-        "--reference",
-        metavar="CORE@MHZ",
-        help="count a scenario's work in microseconds of this core, such as cortex-a72@1200",
-    )
+    add_knob(group, CONTROLS["reference"])
 
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
@@ -67,11 +71,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     from eascope.experiments.sweeps.campaign_file import load_campaign
     from eascope.experiments.sweeps.one_off import one_off
 
-    axes = {
-        key: value
-        for key in ("platform", "scenario", "variant", "engine", "mode")
-        if (value := getattr(options, key)) is not None
-    }
+    axes = {key: value for key in AXES if (value := getattr(options, key)) is not None}
     others = {**axes, "set": options.set, "keep": options.keep, "reference": options.reference}
     given = [f"--{key}" for key, value in others.items() if value not in (None, [])]
     given += ["--seeds"] if options.seeds else []
@@ -84,10 +84,8 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
 
 def is_campaign(options: argparse.Namespace) -> bool:
     """Whether any option asks for a campaign."""
-    keys = ("campaign", "platform", "scenario", "variant", "engine", "mode", "seeds", "reference")
-    return any(getattr(options, key) is not None for key in keys) or bool(
-        options.set or options.keep
-    )
+    keys = ("campaign", *AXES, "seeds", "reference", "set", "keep")
+    return any(getattr(options, key) not in (None, []) for key in keys)
 
 
 def out_file(option: str, text: str) -> Path:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from eascope.experiments.arguments import count
 from eascope.experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
-from eascope.experiments.cli.options import add_all, add_cell, add_power, add_shared_power
+from eascope.experiments.cli.options import add_all, add_billing, add_cell
 from eascope.experiments.cli.output import measured, print_json, shown
-from eascope.experiments.cli.request import request_of, warn
+from eascope.experiments.cli.request import billing_of, request_of, warn
 from eascope.experiments.cli.robust import add_robust
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
@@ -60,8 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_robust(parser)
     add_cell(parser)
-    add_power(parser)
-    add_shared_power(parser)
+    add_billing(parser)
     add_all(parser)
     add_dry_run(parser)
 
@@ -198,20 +197,17 @@ def asked_of(options: argparse.Namespace) -> Asked:
     :raises RequestError: for the first name or value that is wrong.
     """
     from eascope.experiments.cli.robust import asked_cases
-    from eascope.experiments.finished import BilledBy
     from eascope.experiments.null import null_requests
     from eascope.experiments.request import resolve
-    from eascope.power.choice import check_power, power_of
+    from eascope.power.choice import power_of
     from eascope.power.given import USUAL, given_model
-    from eascope.power.shared import check_shared
 
     variants = list(dict.fromkeys(options.variants))
     if len(variants) < 2:
         times = " twice" if len(options.variants) > 1 else ""
         raise RequestError(f"compare needs two variants or more, got {', '.join(variants)}{times}")
     given = given_model(options.em, options.em_error)
-    check_power(options.power)
-    check_shared(options.shared_power)
+    billing = billing_of(options)
     # Verdicts under another energy model are compared with those under the usual one.
     models = [given] if given.usual else [given, USUAL]
     names = [
@@ -227,7 +223,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
         if options.null
         else []
     )
-    billing = BilledBy(power_of(names[0].platform, options.power), options.shared_power)
+    billing = replace(billing, power=power_of(names[0].platform, billing.power))
     billing.check(names[0])
     cases = asked_cases(options.robust, names[: len(variants) * options.seeds], billing)
     return Asked(
@@ -278,7 +274,7 @@ def _draw(folder: Path, answered: Answered) -> Drawn:
 
 def words(asked: Asked) -> list[str]:
     """Words by which a person finds the comparison's folder."""
-    from eascope.power.shared import STATED
+    from eascope.configs.knobs import words as knob_words
 
     first = asked.first
     request = first.request
@@ -291,8 +287,7 @@ def words(asked: Asked) -> list[str]:
     parts += request.control_words
     billing = asked.billing
     usual = billing.power == first.platform.billing.default
-    parts += [] if usual else [f"{billing.power}-power"]
-    parts += [] if billing.shared_power == STATED else [f"shared-{billing.shared_power}"]
+    parts += knob_words(replace(billing, power=None) if usual else billing)
     parts += ["robust"] if asked.cases else []
     parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
@@ -306,8 +301,7 @@ def digest(asked: Asked, cells: Sequence[Cell], varied: Sequence[PreparedCase] =
     return digest_of(
         {
             "cells": [cell.asked for cell in cells],
-            "power": asked.billing.power,
-            "shared_power": asked.billing.shared_power,
+            **{key: value for key, value in vars(asked.billing).items() if value is not None},
             **({"axes": [_key(each) for each in varied]} if varied else {}),
         }
     )

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from eascope.experiments.cli.options import add_power
 from eascope.experiments.cli.output import print_json
+from eascope.experiments.cli.request import billing_of
 from eascope.host.errors import EascopeError
 
 if TYPE_CHECKING:
+    from eascope.experiments.finished import BilledBy
     from eascope.experiments.runs import Run
 
 SUMMARY = "compute the energy of finished runs with another power model, without simulating again"
@@ -33,11 +35,10 @@ def run(options: argparse.Namespace) -> int:
     :raises RequestError: for a power model or a run that there is not.
     """
     from eascope.experiments.runs import all_runs, find_run
-    from eascope.power.choice import check_power
 
-    check_power(options.power)
+    billing = billing_of(options)
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
-    objects = [_derived(run, options.power) for run in runs if run.state == "done" or options.runs]
+    objects = [_derived(run, billing) for run in runs if run.state == "done" or options.runs]
     good = [entry for entry in objects if "problem" not in entry]
     if options.json:
         print_json(objects)
@@ -56,18 +57,18 @@ def _line(entry: dict[str, Any]) -> str:
     return f"{name}  {entry['energy_j'] * 1e3:.2f} mJ  {entry['host_s']:.2f} s"
 
 
-def _derived(run: Run, power: str) -> dict[str, Any]:
-    """One run by ``power``: total energy and host seconds, or its fault."""
+def _derived(run: Run, billing: BilledBy) -> dict[str, Any]:
+    """One run: total energy and host seconds, or its fault."""
     from eascope.experiments.finished import derived_by
 
-    done: dict[str, Any] = {"run": str(run.path), "power": power}
+    done: dict[str, Any] = {"run": str(run.path), "power": billing.power}
     begin = time.monotonic()
     try:
         if run.state != "done":
             raise EascopeError(f"{run.state}: only a finished run has an energy")
         cell = run.cell
         done["what"] = f"{cell.variant} {cell.scenario} seed {cell.seed}"
-        derived = derived_by(run, power)
+        derived = derived_by(run, billing)
         done |= {"energy_j": derived.result.energy_j.total, "derived": str(derived.path)}
     except EascopeError as error:
         done["problem"] = str(error)

@@ -6,14 +6,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn
 
-from eascope.configs.activity import ALL_CORES
-from eascope.configs.billing import BILLED, PUBLISHED
-from eascope.configs.core import PIPELINES
-from eascope.experiments.arguments import at_most, between
-from eascope.power.shared import STATED
+from eascope.configs.billing import PUBLISHED
+from eascope.configs.knobs import BILLINGS, CONTROLS, Knob
+from eascope.experiments.arguments import between
 
 PROGRAM = "eascope"
 
@@ -44,10 +43,6 @@ class Parser(argparse.ArgumentParser):
         """Exit 2 with one line that names the help."""
         print(f"{PROGRAM}: error: {message} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(2)
-
-
-def _control_us(text: str) -> int:
-    return at_most(100_000, text)
 
 
 def add_cell(parser: argparse.ArgumentParser) -> None:
@@ -104,101 +99,24 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
         help="set the controls below as the scenario's source had them ([source_conditions]), "
         "except those on the command line",
     )
-    group.add_argument(
-        "--dvfs",
-        default="model",
-        metavar="D",
-        help="how frequencies change: model (default: the same times on every platform) or board "
-        "(the board's times, and schedutil's thread if the board uses it)",
-    )
-    for name, meaning in (
-        ("rate-limit", "least time between two requests of schedutil"),
-        ("transition-latency", "time that an OPP change takes"),
-    ):
-        group.add_argument(
-            f"--{name}-us",
-            type=_control_us,
-            metavar="US",
-            help=f"{meaning} (default: the platform's)",
-        )
-    _add_speeds(group)
-    _add_other_controls(group)
-
-
-def _add_speeds(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--speeds",
-        default="board",
-        metavar="S",
-        help="speeds of the busy loop: board (default: in the ratio of the device tree's "
-        "capacities), measured (on gem5's cores; the capacities follow) or hardware (measured on "
-        "the board; the capacities stay)",
-    )
-    for name, low, high, meaning in (
-        ("idle-exit", 0, 100, "time to leave an idle state deeper than WFI"),
-        (
-            *("kernel-rate", 10, 1000),
-            "instructions per cycle of all code but the busy loop, on an engine that does not "
-            "simulate pipelines",
-        ),
-    ):
-        group.add_argument(
-            f"--{name}-percent",
-            type=partial(between, low, high),
-            default=100,
-            metavar="N",
-            help=f"{meaning}, in percent of the platform's (default 100)",
-        )
-    group.add_argument(
-        "--kernel-rate-of",
-        choices=(ALL_CORES, *PIPELINES),
-        default=ALL_CORES,
-        help="the cores to which --kernel-rate-percent applies (default all)",
-    )
-
-
-def _add_other_controls(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--no-fast-switch",
-        action="store_true",
-        help="let schedutil's thread request frequencies and wait until each is in force, as on "
-        "boards whose firmware switches",
-    )
-    group.add_argument(
-        "--llc",
-        metavar="L",
-        help="which CPUs share the last-level cache: cluster (those of a cluster) or all (default: "
-        "the platform's)",
-    )
-    group.add_argument(
-        "--no-delay-dequeue", action="store_true", help="switch EEVDF's delayed dequeue off"
-    )
-    group.add_argument(
-        "--no-noise",
-        action="store_true",
-        help="let a seed draw only the starts of threads, within 16 ms",
-    )
-    group.add_argument(
-        "--reference",
-        metavar="CORE@MHZ",
-        help="count a scenario's work in microseconds of this core, such as cortex-a72@1200 "
-        "(default: of the platform's largest CPU at its top OPP)",
-    )
-    group.add_argument(
-        "--decisions",
-        action="store_true",
-        help="record and report why EAS chose each CPU (candidates, energies); such runs have "
-        "other keys, because recording takes guest time",
-    )
-    group.add_argument(
-        "--events",
-        action="append",
-        default=[],
-        metavar="E[,E]",
-        help="record more trace events, by name or group (eas, pelt, uclamp, cpufreq), for "
-        "trace-cmd, KernelShark and LISA; such runs have other keys, too",
-    )
+    for knob in CONTROLS.values():
+        if knob.option:
+            add_knob(group, knob)
     add_energy_model(group)
+
+
+def add_knob(parser: argparse.ArgumentParser | argparse._ArgumentGroup, knob: Knob) -> None:
+    """The option of a knob, whose value in the parsed options is the knob's own."""
+    options: dict[str, Any] = {"dest": knob.name, "default": knob.default, "help": knob.help}
+    if knob.kind is bool:
+        options |= {"action": "store_const", "const": knob.default is False}
+    else:
+        options["metavar"] = knob.place
+    if knob.kind is int:
+        options["type"] = partial(between, *knob.span[:2])
+    if knob.kind is tuple:
+        options |= {"action": "append", "default": []}
+    parser.add_argument(knob.flag, **options)
 
 
 def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
@@ -226,21 +144,11 @@ def add_all(parser: argparse.ArgumentParser) -> None:
 
 def add_power(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """The power model that energy is computed with."""
-    parser.add_argument(
-        "--power",
-        default=default,
-        metavar="M",
-        help=f"powers that energy is computed with: {', '.join(BILLED)}; eascope list platforms "
-        f"says which ones a platform offers (default: {default or 'as the platform states'})",
-    )
+    add_knob(parser, replace(BILLINGS["power"], default=default))
 
 
-def add_shared_power(parser: argparse.ArgumentParser) -> None:
-    """The billing of the shared part of a cluster."""
-    parser.add_argument(
-        "--shared-power",
-        default=STATED,
-        metavar="S",
-        help="power billed for the shared part of a cluster (L2, cluster logic): stated (default), "
-        "off (nothing in cluster-sleep) or zero",
-    )
+def add_billing(parser: argparse.ArgumentParser) -> None:
+    """All that energy is computed with."""
+    for knob in BILLINGS.values():
+        if knob.option:
+            add_knob(parser, knob)

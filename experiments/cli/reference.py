@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``docs/reference/command-line.md``, written from the parsers.
+"""``docs/reference/command-line.md``, from the parsers, and ``controls.md``, from the knobs.
 
-``python -m eascope.experiments.cli.reference`` writes the page, and
+``python -m eascope.experiments.cli.reference`` writes the pages, and
 ``docs/reference/variants.md``. Tests assert that the committed pages are what the parsers and the
 declarations give.
 """
@@ -12,12 +12,14 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from eascope.configs.knobs import AXES, BILLING, BILLINGS, CONTROLS, PLATFORM, Knob
 from eascope.experiments.cli import variants_page
 from eascope.experiments.cli.verbs import make_parser
 from eascope.host.table import Row, Table, TableCell
 from eascope.kernels.variants import load_catalogue
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "command-line.md"
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
+PAGE, CONTROLS_PAGE = REFERENCE / "command-line.md", REFERENCE / "controls.md"
 
 HEAD = """\
 # Command line
@@ -30,6 +32,71 @@ Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. 
 on standard error. Commands read the variables under [environment](environment.md) and print the
 measures under [measures](measures.md).
 """
+
+CONTROLS_HEAD = """\
+# Controls, billing, model axes
+
+`configs/knobs.py` declares each of them once; this page is written from there
+(`python -m eascope.experiments.cli.reference`).
+
+A *control* is a setting that a comparison holds fixed for all variants. A control at its default
+changes no key. A control that a command gives is kept with `--source-conditions`, too.
+
+* A control with an option is an option of `eascope run` and `eascope compare`.
+* *campaign*: an axis `controls.NAME` of [campaigns](campaigns.md).
+* *source*: a key of [`[source_conditions]`](scenarios.md#source_conditions) of a scenario.
+"""
+BILLING_HEAD = """\
+## Billing
+
+A way of billing changes how energies are computed, and no run. Each is an axis of
+[campaigns](campaigns.md). Cells that differ in these alone share their runs.
+"""
+AXES_HEAD = """\
+## Model axes
+
+`eascope compare --robust` compares at each of these values, one [axis](../concepts/model-axes.md)
+at a time. A platform file may state values of its own in
+[`[axes.AXIS.VALUE]`](platform.md#axesaxisvalue), with these keys. A switch is `"on"` or `"off"`
+there. An axis of billing needs no run. Any other axis runs every variant again with every seed.
+"""
+
+
+def controls_page() -> str:
+    """The page of the knobs."""
+    heads = ("key", "value", "default", "meaning", "option", "changes", "also in")
+    axes = [
+        (
+            TableCell(name, "code"),
+            ", ".join(f"`{knob.name}`" for knob in axis.knobs),
+            axis.elsewhere and TableCell(axis.elsewhere, "code"),
+            "; ".join(f"`{value.name}` ({value.source})" for value in axis.common),
+        )
+        for name, axis in AXES.items()
+    ]
+    parts = [
+        *(CONTROLS_HEAD, Table.of(heads, map(_knob, CONTROLS.values()), left=7).markdown(), ""),
+        *(BILLING_HEAD, Table.of(heads, map(_knob, BILLINGS.values()), left=7).markdown(), ""),
+        AXES_HEAD,
+        Table.of(("axis", "keys", "stated in", "values"), axes, left=4).markdown(),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _knob(knob: Knob) -> Row:
+    default = str(knob.default).lower() if isinstance(knob.default, bool) else str(knob.default)
+    if knob.default is None or knob.default == ():
+        default = "the platform's" if knob.changes in (PLATFORM, BILLING) else "none"
+    further = {"campaign": knob.swept, "source": knob.conditions}
+    return (
+        TableCell(knob.name, "code"),
+        knob.values,
+        default,
+        knob.meaning,
+        TableCell(knob.flag, "code") if knob.option else "",
+        knob.changes,
+        ", ".join(name for name, there in further.items() if there),
+    )
 
 
 def page() -> str:
@@ -94,4 +161,5 @@ def _metavar(action: argparse.Action) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page())
+    CONTROLS_PAGE.write_text(controls_page())
     variants_page.PAGE.write_text(variants_page.page(load_catalogue().shipped()))

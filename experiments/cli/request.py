@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from eascope.host.proc import say
 
 if TYPE_CHECKING:
+    from eascope.experiments.finished import BilledBy
     from eascope.experiments.request import Names, Request
     from eascope.power.given import GivenModel
 
@@ -17,28 +18,15 @@ def request_of(
     options: argparse.Namespace, variant: str, seed: int, energy_model: GivenModel
 ) -> Request:
     """The request for one variant and seed, with the options of `add_cell`."""
+    from eascope.configs.knobs import CONTROLS
     from eascope.engines.registry import DEFAULT_ENGINE
     from eascope.experiments.controls import Controls
     from eascope.experiments.request import Request
     from eascope.experiments.trace_events import read_events
     from eascope.kernels.own import read_own
 
-    controls = Controls(
-        dvfs=options.dvfs,
-        rate_limit_us=options.rate_limit_us,
-        transition_latency_us=options.transition_latency_us,
-        fast_switch=False if options.no_fast_switch else None,
-        delay_dequeue=not options.no_delay_dequeue,
-        decisions=options.decisions,
-        events=read_events(options.events),
-        speeds=options.speeds,
-        llc=options.llc,
-        idle_exit_percent=options.idle_exit_percent,
-        kernel_rate_percent=options.kernel_rate_percent,
-        kernel_rate_of=options.kernel_rate_of,
-        noise=not options.no_noise,
-        reference=options.reference,
-    )
+    given = {name: getattr(options, name) for name, knob in CONTROLS.items() if knob.option}
+    given["events"] = read_events(options.events)
     return Request(
         platform=options.platform,
         variant=variant,
@@ -47,12 +35,23 @@ def request_of(
         seed=seed,
         full=options.full,
         elide=not options.no_elide,
-        controls=controls,
+        controls=Controls(**given),
         energy_model=energy_model,
         mode=options.mode,
         own=read_own(options.kernel, options.patch),
         source_conditions=options.source_conditions,
     )
+
+
+def billing_of(options: argparse.Namespace) -> BilledBy:
+    """The powers that the options ask for.
+
+    :raises RequestError: a name that is no choice.
+    """
+    from eascope.configs.knobs import BILLINGS
+    from eascope.experiments.finished import BilledBy
+
+    return BilledBy(**{key: value for key, value in vars(options).items() if key in BILLINGS})
 
 
 def warn(names: Names) -> None:

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eascope.configs.axes import AXES
+from eascope.configs.knobs import AXES
 
 if TYPE_CHECKING:
     from eascope.experiments.axes import Cases

@@ -10,7 +10,7 @@ from eascope.experiments.arguments import natural
 from eascope.experiments.cli.dry_run import add_dry_run, dry_run
 from eascope.experiments.cli.options import add_all, add_cell, add_power
 from eascope.experiments.cli.output import cost, measured, print_json, shown
-from eascope.experiments.cli.request import request_of, warn
+from eascope.experiments.cli.request import billing_of, request_of, warn
 
 if TYPE_CHECKING:
     from eascope.analysis.derive import Derived
@@ -82,16 +82,14 @@ def _names(options: argparse.Namespace) -> Names:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from eascope.experiments.finished import BilledBy
     from eascope.experiments.request import resolve
-    from eascope.power.choice import check_power
     from eascope.power.given import given_model
 
     model = given_model(options.em, options.em_error)
-    check_power(options.power)
+    billing = billing_of(options)
     names = resolve(request_of(options, options.variant, options.seed, model))
     names.request.own.check_used([options.variant])
-    BilledBy(options.power).check(names)
+    billing.check(names)
     return names
 
 

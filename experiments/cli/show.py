@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from eascope.experiments.cli.options import add_all, add_power
 from eascope.experiments.cli.output import measured, print_columns, print_json, run_object
+from eascope.experiments.cli.request import billing_of
 
 if TYPE_CHECKING:
+    from eascope.experiments.finished import BilledBy
     from eascope.experiments.runs import Run
 
 SUMMARY = "print one run: its cell and its results"
@@ -31,14 +33,13 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: when no run has that name, or it is damaged.
     """
     from eascope.experiments.runs import find_run
-    from eascope.power.choice import check_power
 
-    check_power(options.power)
+    billing = billing_of(options)
     chosen = find_run(options.run)
     record = run_object(chosen)
     text = ""
     if chosen.state == "done":
-        record["result"], text = _result(chosen, options.power, whole=options.all)
+        record["result"], text = _result(chosen, billing, whole=options.all)
     elif chosen.state == "failed":
         failure = chosen.failure
         record["failed"] = failure.encode()
@@ -54,14 +55,14 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _result(run: Run, power: str | None, *, whole: bool) -> tuple[dict[str, Any], str]:
+def _result(run: Run, billing: BilledBy, *, whole: bool) -> tuple[dict[str, Any], str]:
     """A finished run's ``result.json``, and the same as text."""
     from eascope.analysis.compare import comparison
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.decisions import text as decisions_text
     from eascope.experiments.finished import derived_by, platform_of
 
-    derived = derived_by(run, power)
+    derived = derived_by(run, billing)
     variants = {run.cell.variant: [derived]}
     text = measured(comparison(platform_of(run), variants), whole=whole)
     text += decisions_text(of_first_runs(variants))

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import fields
 from itertools import combinations
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-from eascope.experiments.controls import Controls
+from eascope.configs.knobs import BILLINGS, CONTROLS
 from eascope.experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from eascope.experiments.sweeps.constraints import Constraint, read_constraint
-from eascope.experiments.sweeps.point import AS_IS, CONTROL
+from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged
 from eascope.host.errors import (
     RequestError,
     bad_input,
@@ -23,31 +22,14 @@ from eascope.host.errors import (
 )
 from eascope.host.strict import StrictTable, is_line, is_name, no_such_name, read_toml
 
-#: Keys of a campaign file.
-KEYS = {
-    "": (
-        *("summary", "question", "limits", "reference", "power", "full"),
-        *("axes", "axis", "constraints"),
-    ),
-    "axes": (
-        *("platform", "scenario", "variant", "engine", "mode", "seeds", "elide"),
-        *("source_conditions", "em", "em_error", "set", "controls"),
-        *("power", "shared_power", "transition_percent"),
-    ),
-    "axis": ("name", "values"),
-    "axis.values": (
-        *("platform", "scenario", "variant", "engine", "mode", "em", "em_error"),
-        *("set", "controls", "power", "shared_power", "transition_percent"),
-    ),
-}
 #: Axes that every campaign has.
 NEEDED = ("platform", "scenario", "variant")
-#: Controls that no campaign varies: they are a scenario's, of two values, or leave no measures.
-_NO_AXES = ("switches", "calibration_ns", "reference", "events", "traced")
 #: Controls that a campaign may vary.
-CONTROLS = tuple(entry.name for entry in fields(Controls) if entry.name not in _NO_AXES)
+SWEPT = {name: knob for name, knob in CONTROLS.items() if knob.swept}
 MOST_SEEDS = 1000
 MOST_VALUES = 1000
+#: Gives the values of an axis at a key.
+Values = Callable[[StrictTable, str], list[Any]]
 
 
 def campaign_names() -> list[str]:
@@ -105,7 +87,7 @@ def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
     axes_table = top.table("axes")
     axes_table.only(KEYS["axes"])
     seeds = _seeds(axes_table)
-    axes = list(_axes(axes_table, folder))
+    axes = list(_axes(axes_table, folder, _values))
     keys = {axis.name: {axis.name} for axis in axes}
     if top.has("axis"):
         for table in top.tables("axis", 1, 20):
@@ -190,31 +172,26 @@ def _seeds(table: StrictTable) -> tuple[int, ...]:
     return tuple(range(table.integer("seeds", 1, MOST_SEEDS) if table.has("seeds") else 1))
 
 
-def _axes(table: StrictTable, folder: Path) -> Iterator[SweptAxis]:
-    """The axes of the table ``[axes]``."""
+def _axes(table: StrictTable, folder: Path, values: Values) -> Iterator[SweptAxis]:
+    """The axes of the table ``[axes]``, or what a value of a named axis sets."""
     for key in table.data:
         if key == "seeds":
             continue
-        if key == "set":
-            overrides = _some(table, "set")
-            for name in overrides.data:
-                yield _override_axis(overrides, name)
-        elif key == "controls":
-            controls = _some(table, "controls")
-            for name in controls.data:
-                yield _control_axis(controls, name)
+        if key in ("set", "controls"):
+            inner = table.table(key)
+            if not inner.data and values is _values:
+                raise table.error(key, "a table with at least one axis")
+            for name in inner.data:
+                if key == "set":
+                    yield _override_axis(inner, name, values)
+                else:
+                    yield _knob_axis(inner, name, values)
+        elif key in BILLINGS:
+            yield _knob_axis(table, key, values)
         else:
             read = _PLAIN[key]
-            values = [read(table, key, value, folder) for value in _values(table, key)]
-            yield _axis(table, key, [(label, {key: value}) for label, value in values])
-
-
-def _some(table: StrictTable, key: str) -> StrictTable:
-    """The table at ``key``, which has an axis or more."""
-    axes = table.table(key)
-    if not axes.data:
-        raise table.error(key, "a table with at least one axis")
-    return axes
+            given = [read(table, key, value, folder) for value in values(table, key)]
+            yield _axis(table, key, [(label, {key: value}) for label, value in given])
 
 
 def _values(table: StrictTable, key: str) -> list[Any]:
@@ -226,6 +203,11 @@ def _values(table: StrictTable, key: str) -> list[Any]:
     if not 1 <= len(values) <= MOST_VALUES:
         raise table.error(key, f"an axis with 1 to {MOST_VALUES} values")
     return values
+
+
+def _value(table: StrictTable, key: str) -> list[Any]:
+    """What a value of a named axis has: one value, which may be a list."""
+    return [table.data[key]]
 
 
 def _axis(
@@ -274,14 +256,6 @@ def _errors(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str
     return ",".join(errors) or "none", errors
 
 
-def _percent(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
-    if value == AS_IS:
-        return AS_IS, None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 100:
-        raise bad_input(table.file, table.key(key), value, f'an integer in 0..100, or "{AS_IS}"')
-    return str(value), value
-
-
 _PLAIN: dict[str, Plain] = {
     "platform": _file_or_name,
     "scenario": _file_or_name,
@@ -292,17 +266,24 @@ _PLAIN: dict[str, Plain] = {
     "em_error": _errors,
     "elide": _flag,
     "source_conditions": _flag,
-    "power": _text,
-    "shared_power": _text,
-    "transition_percent": _percent,
+}
+_TABLES = (*BILLINGS, "set", "controls")
+#: Keys of a campaign file.
+KEYS = {
+    "": (
+        *("summary", "question", "limits", "reference", "power", "full"),
+        *("axes", "axis", "constraints"),
+    ),
+    "axes": (*_PLAIN, "seeds", *_TABLES),
+    "axis": ("name", "values"),
+    "axis.values": (*(key for key, read in _PLAIN.items() if read is not _flag), *_TABLES),
 }
 
 
-def _override_axis(table: StrictTable, key: str) -> SweptAxis:
+def _override_axis(table: StrictTable, key: str, values: Values) -> SweptAxis:
     if isinstance(table.data[key], dict):
         raise table.error(key, f'the whole key in quotes, such as "{key}.cpus" = [2, 4]')
-    values = [_override(key, value) for value in _values(table, key)]
-    return _axis(table, key, values)
+    return _axis(table, key, [_override(key, value) for value in values(table, key)])
 
 
 def _override(key: str, value: object) -> tuple[str, Mapping[str, Any]]:
@@ -316,24 +297,21 @@ def _label(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _control_axis(table: StrictTable, key: str) -> SweptAxis:
-    values = [(_label(value), _control(table, key, value)) for value in _values(table, key)]
-    return _axis(table, f"{CONTROL}{key}", values)
-
-
-def _control(table: StrictTable, key: str, value: object) -> Mapping[str, Any]:
-    """A control's value, of the type that `Controls` has it as."""
-    if value == AS_IS:
-        return {}
-    hints = get_type_hints(Controls)
-    if key not in CONTROLS:
-        raise table.error(key, f"a control{names_allowed(key, CONTROLS).replace(': allowed', '')}")
-    hint = hints[key]
-    kinds = [kind for kind in (bool, int, str) if hint == kind or hint == kind | None]
-    if not kinds or type(value) is not kinds[0]:
-        names = {bool: "true or false", int: "an integer", str: "a text"}
-        raise bad_input(table.file, table.key(key), value, f'{names[kinds[0]]}, or "{AS_IS}"')
-    return {"controls": {key: value}}
+def _knob_axis(table: StrictTable, key: str, values: Values) -> SweptAxis:
+    kind, known = ("billing", BILLINGS) if key in BILLINGS else ("controls", SWEPT)
+    if key not in known:
+        raise table.error(key, f"a control{names_allowed(key, known).replace(': allowed', '')}")
+    given: list[tuple[str, Mapping[str, Any]]] = []
+    for value in values(table, key):
+        if value == AS_IS:
+            given.append((AS_IS, {}))
+            continue
+        try:
+            read = known[key].read(StrictTable(table.file, {key: value}, table.where))
+        except RequestError as error:
+            raise RequestError(f'{error}, or "{AS_IS}"') from error
+        given.append((_label(value), {kind: {key: read}}))
+    return _axis(table, key if kind == "billing" else f"{CONTROL}{key}", given)
 
 
 def _named_axis(table: StrictTable, folder: Path) -> SweptAxis:
@@ -343,26 +321,13 @@ def _named_axis(table: StrictTable, folder: Path) -> SweptAxis:
     values = table.table("values")
     if not values.data:
         raise table.error("values", f"an axis with 1 to {MOST_VALUES} values")
-    return SweptAxis(
-        name,
-        tuple(Choice(label, _sets(values.table(label), folder)) for label in values.data),
-    )
-
-
-def _sets(table: StrictTable, folder: Path) -> Mapping[str, Any]:
-    table.only(KEYS["axis.values"])
-    sets: dict[str, Any] = {}
-    for key in table.data:
-        if key == "set":
-            overrides = table.table("set").data
-            sets["overrides"] = {k: v for k, v in overrides.items() if v != AS_IS}
-        elif key == "controls":
-            controls = table.table("controls")
-            parts = [_control(controls, each, controls.data[each]) for each in controls.data]
-            sets["controls"] = {k: v for part in parts for k, v in part.get("controls", {}).items()}
-        else:
-            sets[key] = _PLAIN[key](table, key, table.data[key], folder)[1]
-    return sets
+    choices = []
+    for label in values.data:
+        value = values.table(label)
+        value.only(KEYS["axis.values"])
+        parts = [axis.choices[0].sets for axis in _axes(value, folder, _value)]
+        choices.append(Choice(label, merged(parts)))
+    return SweptAxis(name, tuple(choices))
 
 
 def _constraints(top: StrictTable) -> tuple[Constraint, ...]:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from eascope.configs.overrides import Setting
@@ -15,7 +15,6 @@ from eascope.experiments.request import Request
 from eascope.host.errors import RequestError
 from eascope.host.record import Record
 from eascope.power.given import given_model
-from eascope.power.shared import STATED
 
 #: Of an axis: a value with which the platform or the kernel keeps what it has.
 AS_IS = "as is"
@@ -23,6 +22,15 @@ AS_IS = "as is"
 CONTROL = "controls."
 #: Axes whose values say by themselves what they are.
 _KNOWN_BY_VALUE = ("platform", "scenario", "variant", "engine", "mode")
+
+
+def merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What ``parts`` set together: fields of a `Point`, a later part over an earlier one."""
+    fields: dict[str, Any] = {}
+    for part in parts:
+        for key, value in part.items():
+            fields[key] = {**fields.get(key, {}), **value} if isinstance(value, Mapping) else value
+    return fields
 
 
 @dataclass(frozen=True)
@@ -33,8 +41,7 @@ class Point(Record):
     :param overrides: of the platform (`configs.overrides`), by dotted key.
     :param controls: fields of `Controls` that are not at their defaults.
     :param em: the energy model that the kernel is given; ``em_error``: errors in it.
-    :param power: by which energies are billed, with ``shared_power`` and ``transition_percent``
-        (`experiments.finished.BilledBy`); None: the campaign's.
+    :param billing: fields of `experiments.finished.BilledBy` that are not at their defaults.
     """
 
     labels: Mapping[str, str]
@@ -50,21 +57,12 @@ class Point(Record):
     controls: Mapping[str, Any] = field(default_factory=dict)
     em: str = "published"
     em_error: tuple[str, ...] = ()
-    power: str | None = None
-    shared_power: str = STATED
-    transition_percent: int | None = None
+    billing: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def of(labels: Mapping[str, str], parts: Sequence[Mapping[str, Any]]) -> Point:
         """The point that ``parts`` set together, a later part over an earlier one."""
-        fields: dict[str, Any] = {"overrides": {}, "controls": {}}
-        for part in parts:
-            for key, value in part.items():
-                if key in ("overrides", "controls"):
-                    fields[key] = {**fields[key], **value}
-                else:
-                    fields[key] = value
-        return Point(labels=dict(labels), **fields)
+        return Point(labels=dict(labels), **merged(parts))
 
     @property
     def words(self) -> str:
@@ -79,9 +77,7 @@ class Point(Record):
         own = {"platform": self.platform, "variant": self.variant, "scenario": self.scenario}
         controls = {f"{CONTROL}{key}": value for key, value in self.controls.items()}
         rest = {"engine": self.engine, "mode": self.mode, "em": self.em, "full": self.full}
-        percent = self.transition_percent
-        more = {} if percent is None else {"transition_percent": percent}
-        return {**self.labels, **rest, **own, **self.overrides, **controls, **more}
+        return {**self.labels, **rest, **own, **self.overrides, **controls, **self.billing}
 
     def settings(self) -> dict[str, Setting]:
         """The overrides of the platform."""
@@ -91,8 +87,12 @@ class Point(Record):
         """How energies of its cells are computed.
 
         :param power: the campaign's; None: each platform's default.
+        :raises RequestError: an unknown way of billing.
         """
-        return BilledBy(self.power or power, self.shared_power, self.transition_percent)
+        try:
+            return BilledBy(**{"power": power, **self.billing})
+        except TypeError as error:
+            raise RequestError(f"billing: {error}") from error
 
     def request(self, platform: str, seed: int) -> Request:
         """The request for one seed.
@@ -101,7 +101,7 @@ class Point(Record):
         :raises RequestError: an unknown control or energy model.
         """
         try:
-            controls = replace(Controls(), **self.controls)
+            controls = Controls(**self.controls)
         except TypeError as error:
             raise RequestError(f"controls: {error}") from error
         return Request(

@@ -25,7 +25,6 @@ from eascope.experiments.sweeps.resolver import Resolver, cell_id
 from eascope.host.cache import runs_root
 from eascope.host.errors import RequestError
 from eascope.power.choice import power_of
-from eascope.power.shared import check_shared
 
 #: States of cells; a cell whose kernel is not built yet is missing, too.
 MISSING = "missing"
@@ -168,15 +167,13 @@ def _check_power(campaign: Campaign, point: Point, names: Names) -> None:
 
     :raises RequestError: one line with file, key and cell.
     """
-    billed = point.billed(campaign.power)
-    key, value = "power", billed.power
+    power = point.billing.get("power", campaign.power)
     try:
+        billed = point.billed(campaign.power)
         power_of(names.platform, billed.power)
-        key, value = "shared_power", billed.shared_power
-        check_shared(billed.shared_power)
     except RequestError as error:
         raise RequestError(
-            f"{campaign.file}: {key} = {value!r}: cell {point.words}: {error}"
+            f"{campaign.file}: power = {power!r}: cell {point.words}: {error}"
         ) from error
     try:
         billed.model(names.platform, names.activity)

@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from eascope.analysis.measures import MEASURES
-from eascope.analysis.measures.registry import LOGS, Measure
+from eascope.analysis import derive, rows
+from eascope.analysis.measures import MEASURES, registry
+from eascope.analysis.measures.__main__ import table
+from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
 from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
 from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.result import Pushes
-from eascope.analysis.rows import UNITS
+from eascope.analysis.records.mean import mean_result
+from eascope.analysis.records.result import Pushes, Result
 from eascope.analysis.source import RunData
 from eascope.analysis.tables.kernel_counters import pushes
 from eascope.analysis.trace import Trace, read_trace
@@ -111,13 +114,48 @@ def test_every_event_that_a_measure_needs_is_recorded() -> None:
     assert {event for measure in MEASURES for event in measure.events} <= recorded
 
 
-def test_rows_of_a_comparison_have_the_declared_units() -> None:
-    for measure in MEASURES:
-        # Without of what a share is, or which number means what: the meaning says that.
-        share = measure.unit.startswith("share")
-        unit = "" if share or measure.unit.startswith("1 =") else measure.unit
-        named = next((known for end, known in UNITS.items() if measure.name.endswith(end)), "")
-        assert named == unit, measure.name
+def test_measures_are_the_keys_of_a_result() -> None:
+    names = [measure.name for measure in MEASURES]
+    other_keys = {"engine", "power_model", "window_s", "expect"}
+    # Of other measures, by what the scenario counts.
+    other_keys |= {"work", "task_work_s", "energy_per_work_j"}
+    other_keys.add("more")  # the measures that have no field
+    assert {entry.name for entry in fields(Result)} - other_keys <= {*names}
+    assert len(names) == len({*names})
+
+
+def test_the_reference_has_a_row_for_each() -> None:
+    rows = table().markdown().splitlines()[2:]
+    assert len(rows) == len(MEASURES)
+    assert all(measure.summary for measure in MEASURES)
+    [latency] = [row for row in rows if row.startswith("| `latency_us` |")]
+    assert "| us |" in latency
+    assert "`sched_switch`, `sched_waking`" in latency
+
+
+def test_a_measure_without_a_field_is_in_results_and_rows(
+    source: Callable[[], RunData], platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its declaration is enough."""
+
+    def napped(source: RunData) -> dict[str, float]:
+        """How often it napped."""
+        return {task.name: 2.0 for task in source.cell.tasks}
+
+    monkeypatch.setattr(registry, "REGISTERED", [])
+    own = measure(keys="<task>", lines=Lines("naps", "{name}, all", digits=0))(napped)
+    monkeypatch.setattr(derive, "MEASURES", (*MEASURES, own))
+    monkeypatch.setattr(rows, "MEASURES", (*MEASURES, own))
+    made = derive.result_of(source())
+    read = Result.decode(json.loads(made.to_bytes()), "result.json")
+    assert read.encode() == made.encode()
+    task = source().cell.tasks[0].name
+    assert read.encode()["napped"][task] == 2.0
+    lines = [row for row in rows.rows(platform, [task], "s") if row.path == ("napped", task)]
+    assert [(row.group, row.label, row.value(read)) for row in lines] == [
+        ("naps", f"{task}, all", 2.0)
+    ]
+    assert mean_result([read, read]).more == read.more
 
 
 READY = counters_text(push_check=5, push_moved=3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,13 @@ def test_another_name_has_the_same_speeds(tmp_path: Path, base: str) -> None:
 def test_named_platforms_have_their_own(juno: Platform, juno_activity: Activity) -> None:
     assert activity_of(juno) == juno_activity
     assert not juno_activity.assumed_system
+
+
+def test_a_named_platform_without_a_file_has_those_of_its_cores(juno: Platform) -> None:
+    alike = replace(juno, name="alike")
+    activity = activity_of(alike)
+    assert _rates(alike, activity) == _rates(juno, activity_of(juno))
+    assert all(speeds.source.startswith("assumed: ") for speeds in activity.clusters)
 
 
 def test_speeds_follow_the_capacities(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from eascope.configs.activity import load_activity
+from eascope.configs.inherit import activity_of
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.configs.resolved import machine_json, read_machine
@@ -30,7 +31,7 @@ def bare(platform: Platform) -> Platform:
 @pytest.mark.parametrize("name", [name for name, _ in list_platforms()])
 def test_every_field_comes_back(name: str, tmp_path: Path) -> None:
     platform = load_platform(name)
-    activity = load_activity(platform)
+    activity = activity_of(platform)
     path = tmp_path / "machine.json"
     path.write_bytes(machine_json(platform, activity))
     back, active = read_machine(path)

@@ -48,7 +48,11 @@ def scenarios() -> None:
 
 #: By page: a part of the files' names, what reads them, and keys that a file names itself.
 READERS: dict[str, tuple[str, Callable[[], object], str]] = {
-    "platform": ("platforms/", platforms, r"sources\.[\w-]+|cluster\.busy\.\w+"),
+    "platform": (
+        "platforms/",
+        platforms,
+        r"sources\.[\w-]+|cluster\.busy\.\w+|curves\.\w+\.[\w-]+",
+    ),
     "core": ("cores/", cores, r""),
     "pipeline": ("pipelines/", pipelines, r""),
     "activity": (
@@ -80,6 +84,7 @@ def test_every_key_is_on_its_page(page: str, monkeypatch: pytest.MonkeyPatch) ->
     read()
     keys = {key.rpartition(".")[2] for key in asked if not re.fullmatch(chosen, key)}
     assert len(keys) > 5
-    text = (REPO / f"docs/reference/{page}.md").read_text()
+    pages = [page, *(["controls"] if page == "scenarios" else [])]
+    text = "".join((REPO / f"docs/reference/{name}.md").read_text() for name in pages)
     words = {word for _, code in code_words(text) for word in re.findall(r"[\w-]+", code)}
     assert keys <= words, keys - words

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eascope.configs.activity import Activity
-from eascope.configs.axes import AXES
+from eascope.configs.knobs import AXES
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
 from eascope.engines.qemu.engine import QemuEngine
@@ -52,11 +52,11 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
         *(("power", "measured"), ("power", "derived")),
         *(("shared_power", "off"), ("shared_power", "zero")),
         *(("transition_power", "0%"), ("transition_power", "100%")),
-        ("idle_exit", "25%"),
-        *(("speeds", "hardware"), ("speeds", "measured")),
-        *(("kernel_rate", f"{rate}-order") for rate in ("140% in", "93% out-of", "108% out-of")),
         *(("dvfs", "board"), ("fast_switch", "off"), ("llc", "all")),
         ("delayed_dequeue", "off"),
+        *(("speeds", "hardware"), ("speeds", "measured")),
+        ("idle_exit", "25%"),
+        *(("kernel_rate", f"{rate}-order") for rate in ("140% in", "93% out-of", "108% out-of")),
     ]
     assert made.left_out == ()
     for case in made.cases:

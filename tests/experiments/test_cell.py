@@ -238,12 +238,13 @@ def test_controls_change_the_key_and_stand_in_the_record(artefacts: Artefacts) -
     cases: tuple[tuple[Controls, dict[str, Any]], ...] = (
         (Controls(rate_limit_us=2000), {"rate_limit_us": 2000}),
         (Controls(transition_latency_us=10), {"transition_latency_us": 10}),
-        (Controls(fast_switch=False), {}),
-        (Controls(delay_dequeue=False), {}),
+        (Controls(fast_switch=False), {"others": {"fast_switch": False}}),
+        (Controls(delay_dequeue=False), {"others": {"delay_dequeue": False}}),
     )
     for controls, changed in cases:
         cell = prepare(resolve(replace(REQUEST, controls=controls)))
-        assert cell.record.controls == replace(plain.record.controls, **changed)
+        others = {**plain.record.controls.others, **changed.pop("others", {})}
+        assert cell.record.controls == replace(plain.record.controls, **changed, others=others)
         assert cell.record.set_otherwise == tuple(controls.words)
         keys.add(cell.simkey)
         if "transition_latency_us" in changed:  # the real engine's, which the fake one has not

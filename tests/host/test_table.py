@@ -72,21 +72,6 @@ def test_csv_has_a_column_for_sections() -> None:
     assert Table.of(["a"], [["1"]]).csv() == "a\n1\n"
 
 
-def test_latex_is_escaped() -> None:
-    assert TABLE.latex().splitlines() == [
-        r"\begin{tabular}{lrl}",
-        r"\hline",
-        r"variant & energy (mJ) & note \\",
-        r"\hline",
-        r"mainline & 200.00 &  \\",
-        r"\multicolumn{3}{l}{\textbf{50 \% \& more}} \\",
-        r"cas & 1.5 & a|b <c> \\",
-        r"x\_1 & - & holds \\",
-        r"\hline",
-        r"\end{tabular}",
-    ]
-
-
 def test_a_row_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match="2 columns, but a row of 1"):
         Table.of(["a", "b"], [["1"]])

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.platform import LLC_CLUSTER, Platform
+from eascope.configs.knobs import LLC_CLUSTER
+from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.state import state_expectations

@@ -11,6 +11,7 @@ import pytest
 from eascope.configs.activity import Activity, KernelActivity, load_activity
 from eascope.configs.billing import ChipShared
 from eascope.configs.core import list_cores
+from eascope.configs.knobs import STATED
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import SHARED_PART
@@ -22,7 +23,7 @@ from eascope.power.events import load_events
 from eascope.power.given import given_model
 from eascope.power.level import load_level
 from eascope.power.model import DerivedPower, whole
-from eascope.power.shared import STATED, with_shared
+from eascope.power.shared import with_shared
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tomllib
 from pathlib import Path
@@ -20,7 +21,6 @@ from eascope.power.records import (
     ActivityRecord,
     CalibrationRecord,
     ExpressionsRecord,
-    ScalingRecord,
     ordered_json,
 )
 
@@ -29,8 +29,6 @@ SCALING = sorted(
 )
 
 
-#: Of `power.records.LegalSupply.figures`.
-HEADS = ("core dynamic", "core leakage", "L2 dynamic", "L2 leakage")
 #: Largest error of the scaling law that is aimed at.
 GOAL = 0.02
 ANCHORS = tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
@@ -38,22 +36,23 @@ ANCHORS = tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
 
 @pytest.mark.parametrize("core", SCALING)
 def test_the_law_is_near_mcpat_where_mcpat_runs(core: str) -> None:
-    record = ScalingRecord.read(DERIVED / "scaling" / f"{core}.json")
+    record = json.loads((DERIVED / "scaling" / f"{core}.json").read_text())
     derived = json.loads((DERIVED / f"{core}.json").read_text())
-    assert record.design.encode() == derived["design"]
+    assert record["design"] == derived["design"]
     published = {volts for _, volts in ANCHORS[core]["opps"]}
-    assert [row.vdd_v for row in record.voltages] == sorted(published)
-    legal = [row.vdd_v for row in record.legal]
-    assert legal == [row.vdd_v for row in record.voltages if not row.extrapolated]
-    middle = (legal[0] + legal[-1]) / 2
-    assert record.design.vdd_v == pytest.approx(middle, abs=0.00501)
-    for row in record.voltages:
-        assert row.extrapolated == (row.vdd_v < record.lowest_legal_vdd_v)
-    for supply in record.legal:
-        for name, figure in zip(HEADS, supply.figures, strict=True):
-            allowed = GOAL if name.endswith("dynamic") else 0.0025
-            assert abs(figure.error) <= allowed, (supply.vdd_v, name)
-            assert figure.error == pytest.approx(figure.law_w / figure.direct_w - 1, abs=2e-5)
+    assert [row["vdd_v"] for row in record["voltages"]] == sorted(published)
+    legal = [row for row in record["voltages"] if not row["extrapolated"]]
+    middle = (legal[0]["vdd_v"] + legal[-1]["vdd_v"]) / 2
+    assert record["design"]["vdd_v"] == pytest.approx(middle, abs=0.00501)
+    for row in record["voltages"]:
+        assert row["extrapolated"] == (row["vdd_v"] < record["lowest_legal_vdd_v"])
+    for row in legal:
+        for unit, kind in itertools.product(("core", "l2"), ("dynamic", "leakage")):
+            figure = row[unit][kind]
+            allowed = GOAL if kind == "dynamic" else 0.0025
+            assert abs(figure["error"]) <= allowed, (row["vdd_v"], unit, kind)
+            ratio = figure["law_w"] / figure["direct_w"] - 1
+            assert figure["error"] == pytest.approx(ratio, abs=2e-5)
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,7 @@ def test_a_part_that_is_not_readable(
         {"overrides": {"little": {"cpus": 3}}},
         {"overrides": {"": None}},
         {"controls": {"no_such": 1}},
+        {"billing": {"no_such": 1}},
         {"mode": "no-such"},
         {"em_error": ["x"]},
     ],

@@ -117,6 +117,14 @@ def test_errors_of_the_energy_model() -> None:
             HEAD + "controls.rate_limit_us = ['a']",
             "axes.controls.rate_limit_us = 'a': allowed: an in",
         ),
+        (
+            HEAD + "controls.idle_exit_percent = [50, 101]",
+            "axes.controls.idle_exit_percent = 101: allowed: an integer in 0..100 (% of the plat",
+        ),
+        (
+            HEAD + "controls.speeds = 'slow'",
+            "axes.controls.speeds = 'slow': allowed: one of board, hardware, measured, or",
+        ),
         (HEAD + "controls.switches = [1]", "axes.controls.switches"),
         (HEAD + "controls.traced = [false]", "axes.controls.traced"),
         (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "axis[0].values = {}: allowed: an axis"),
@@ -190,7 +198,7 @@ def test_a_constraint_reads_the_number_of_the_base() -> None:
 
 def test_a_constraint_on_a_percent() -> None:
     made = campaign(transition_percent=[0, 50], constraints=["transition_percent > 0"])
-    assert {point.transition_percent for point in made.checked_points()} == {50}
+    assert {point.billing["transition_percent"] for point in made.checked_points()} == {50}
 
 
 def test_constraints_that_remove_everything() -> None:

@@ -101,7 +101,6 @@ def test_names_are_names_and_differ() -> None:
         ({"variant": "csa"}, "cell juno-r2, smoke, csa: unknown variant 'csa' (did you mean cas"),
         ({"scenario": "smok"}, "cell juno-r2, smok, mainline: unknown scenario 'smok'"),
         ({"engine": "qem"}, "unknown engine 'qem'"),
-        ({"controls": {"speeds": "slow"}}, "unknown speeds 'slow'"),
         ({"em_error": ["huge=+3%"]}, "unknown cluster 'huge'"),
         ({"reference": "cortex-a72"}, "reference 'cortex-a72': allowed: CORE@MHZ"),
     ],

@@ -128,7 +128,7 @@ def test_ways_of_billing_share_their_runs(artefacts: Artefacts, juno: Platform) 
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
-        ({"shared_power": "of"}, "shared_power = 'of': cell juno-r2, shared_power=of, smoke, main"),
+        ({"shared_power": "of"}, "axes.shared_power = 'of': allowed: one of off, stated, zero"),
         ({"transition_percent": 101}, "transition_percent = 101: allowed: an integer in 0..100"),
     ],
 )

@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Model axes that a platform file states."""
+"""Knobs, and model axes that a platform file states."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from eascope.configs.axes import AXES
+from eascope.configs.knobs import AXES, CONTROLS, Knob
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS, load_platform
 from eascope.configs.source import kind
+from eascope.experiments.cli.request import request_of
+from eascope.experiments.cli.verbs import make_parser
+from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.host.errors import RequestError
+from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.naming import variant_named
+from eascope.kernels.own import NOTHING
+from eascope.power.given import USUAL
+from tests.support.campaigns import campaign
+from tests.support.command import RUN
 
 BOARD = """
 [axes.kernel_rate.slow]
@@ -91,4 +101,51 @@ def test_common_values_name_their_sources_and_set_all_keys() -> None:
     for axis in AXES.values():
         for value in axis.common:
             assert kind(value.source)
-            assert set(value.sets) == set(axis.keys)
+            assert set(value.sets) == {knob.name for knob in axis.knobs}
+
+
+def controls_with(**values: Any) -> Controls:
+    return Controls(**values)
+
+
+@pytest.mark.parametrize("knob", CONTROLS.values(), ids=lambda knob: knob.name)
+def test_a_control_is_an_option_an_axis_and_a_word(knob: Knob) -> None:
+    """From its declaration alone, at each value that is not its default."""
+    values: dict[type, list[Any]] = {
+        bool: [knob.default is False],
+        int: [each for each in knob.span[:2] if each != knob.default],
+        str: [name for name in knob.choices if name != knob.default] or ["cortex-a72@1200"],
+        tuple: [],
+    }
+    parser = make_parser()
+    words = set()
+    for value in values[knob.kind]:
+        controls = controls_with(**{knob.name: value})
+        assert controls.values == {knob.name: value}
+        words.add(tuple(controls.words))
+        assert controls_with(**{knob.name: knob.default}).words == []
+        if knob.option:
+            given = [] if knob.kind is bool else [str(value)]
+            options = parser.parse_args([*RUN, knob.flag, *given])
+            assert request_of(options, "mainline", 0, USUAL).controls == controls
+        if knob.swept:
+            points = campaign(controls={knob.name: [value, "as is"]}).checked_points()
+            asked = [point.request("juno-r2", 0).controls for point in points]
+            assert {*asked} == {controls, AS_IT_IS}
+    own = knob.name not in ("kernel_rate_of",)  # its word is in that of the percentage
+    assert len(words) == (len(values[knob.kind]) if own else 1)
+
+
+def test_a_control_that_is_a_feature_or_a_field_does_what_it_says(juno: Platform) -> None:
+    mainline = variant_named("mainline", NOTHING)[1]
+    seen = []
+    for name, knob in CONTROLS.items():
+        if knob.feature:
+            off = controls_with(**{name: False}).of_variant(mainline).switches
+            assert off[-1] == (FEATURES, f"NO_{knob.feature}")
+            seen.append(name)
+        elif knob.default is None and hasattr(juno, name):
+            other = {bool: False, int: 77, str: "all"}[knob.kind]
+            assert getattr(controls_with(**{name: other}).of_platform(juno), name) == other
+            seen.append(name)
+    assert len(seen) >= 5

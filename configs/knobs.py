@@ -1,0 +1,529 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Knobs: what a person may set otherwise of a run, or of the power that it is billed by.
+
+A field of `ControlKnobs` or `BillingKnobs` declares a knob. All else follows from this line: the
+option of the command line, the axis of campaigns, the key of a scenario's ``[source_conditions]``,
+the model axis of ``compare --robust`` and of a platform's ``[axes]``, the words in reports and in
+names of folders, the entry in ``cell.json``, and ``docs/reference/controls.md``.
+
+A seed draws the differences between two runs on one device. A model axis is a quantity that no run
+can decide, such as the cost of an idle exit or the speed of the kernel's code. A comparison has one
+value of each axis, by default the platform's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+
+from eascope.configs.billing import BILLED, DERIVED
+from eascope.configs.core import PIPELINES
+from eascope.configs.source import source_text
+from eascope.host.errors import names_allowed, unknown
+from eascope.host.strict import StrictTable
+
+#: What a knob is set to.
+Setting: TypeAlias = str | bool | int
+
+#: What a knob changes.
+PLATFORM, ACTIVITY, KERNEL = "the platform", "the activity", "the kernel"
+WORKLOAD, RECORDING, BILLING = "the workload", "what is recorded", "the billing alone"
+
+MODEL, BOARD = "model", "board"
+DVFS = {
+    MODEL: "[dvfs] of the platform: the same times on every board, without a thread",
+    BOARD: "[dvfs.board]: those of the board itself, and schedutil's thread if it uses it",
+}
+HARDWARE = "hardware"
+SPEEDS = {
+    BOARD: "in the ratio of the device tree's capacities",
+    "measured": "as on gem5's cores; the capacities follow",
+    HARDWARE: "as measured on the board; the capacities stay",
+}
+LLC_CLUSTER, LLC_ALL = "cluster", "all"
+#: The kernel makes its scheduling domain MC of the CPUs that share the cache.
+LLC = {LLC_CLUSTER: "those of a cluster", LLC_ALL: "those of the chip"}
+#: Cores of any kind; the others are kinds of pipelines.
+ALL_CORES = "all"
+STATED = "stated"
+SHARED_POWER = {
+    STATED: "as the power model says",
+    "off": "nothing while all its CPUs are in cluster-sleep",
+    "zero": "nothing",
+}
+
+
+#: What a knob without choices may be.
+_VALUES = {bool: "true or false", str: "a text", tuple: "a list"}
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A knob.
+
+    :param kind: ``bool``, ``int``, ``str``, or ``tuple`` for a list with a reader of its own.
+    :param default: None: what the platform or the kernel has.
+    :param summary: what it is; of a switch with an option: what the option does.
+    :param span: of an integer: the least, the most, the unit.
+    :param choices: names with their meanings.
+    :param called: in a message about another name.
+    :param word: its value in a name of a folder, with ``{}`` for the value, or a function of the
+        whole table; by default that of its name, such as ``no-noise``, ``rate-limit-500-us``.
+    :param feature: the scheduler's feature that it switches off.
+    :param option: whether the command line has it; ``metavar`` stands for its value there.
+    :param swept: whether a campaign may vary it.
+    :param conditions: whether a scenario's ``[source_conditions]`` may state it.
+    :param axis: the model axis of which it is a key.
+    :param others: values of that axis where a platform states none, with their sources; of an axis
+        with several keys, a tuple has a value of each.
+    :param elsewhere: the table of a platform file that selects from ``others``.
+    """
+
+    name: str
+    kind: type
+    default: Any
+    changes: str
+    summary: str
+    span: tuple[int, int, str] = (0, 0, "")
+    choices: Mapping[str, str] = field(default_factory=dict)
+    called: str = ""
+    word: str | Callable[[Any], Iterable[str]] = ""
+    feature: str = ""
+    option: bool = True
+    metavar: str = ""
+    swept: bool = True
+    conditions: bool = False
+    axis: str = ""
+    others: Mapping[Setting | tuple[Setting, ...], str] = field(default_factory=dict)
+    elsewhere: str = ""
+
+    @property
+    def values(self) -> str:
+        """What it may be set to, in words."""
+        if self.kind is int:
+            low, high, unit = self.span
+            return f"{low}..{high} ({unit})"
+        return ", ".join(self.choices) or _VALUES[self.kind]
+
+    @property
+    def flag(self) -> str:
+        """The option; that of a switch sets the value that is not its default."""
+        off = "no-" if self.kind is bool and self.default is not False else ""
+        return f"--{off}{self.name.replace('_', '-')}"
+
+    @property
+    def place(self) -> str:
+        """What stands for a value of the option."""
+        if self.kind is int:
+            return "US" if self.span[2] == "us" else "N"
+        return self.metavar or self.name[0].upper()
+
+    @property
+    def meaning(self) -> str:
+        """What it is, with the meaning of its choices."""
+        if not self.choices:
+            return self.summary
+        shown = (f"{name} ({words})" if words else name for name, words in self.choices.items())
+        return f"{self.summary}: {', '.join(shown)}"
+
+    @property
+    def help(self) -> str:
+        """The text of the option."""
+        if self.kind is bool or self.kind is tuple or "(default" in self.summary:
+            return self.meaning
+        default = "the platform's" if self.default is None else self.default
+        return f"{self.meaning} (default: {default})"
+
+    def read(self, table: StrictTable) -> Setting:
+        """The value in a table of a file.
+
+        :raises RequestError: one line with file, key, value and what is allowed.
+        """
+        if self.kind is bool:
+            return table.flag(self.name)
+        if self.kind is int:
+            return table.integer(self.name, *self.span)
+        return table.text(self.name, self.choices)
+
+    def read_of_axis(self, table: StrictTable) -> Setting:
+        """The same in ``[axes]``, where a switch is ``on`` or ``off``."""
+        if self.kind is bool:
+            return table.text(self.name, ("on", "off")) == "on"
+        return self.read(table)
+
+    def check(self, value: object) -> None:
+        """Refuse a name that is no choice.
+
+        :raises RequestError: naming the nearest.
+        """
+        if self.choices and value is not None and value not in self.choices:
+            raise unknown(self.called or self.name, str(value), self.choices)
+
+
+def knob(default: Any, changes: str, summary: str, **more: Any) -> Any:  # noqa: ANN401 - of any type
+    """A field of a table of knobs; ``more``: further fields of a `Knob`."""
+    declared = {"changes": changes, "summary": summary, **more}
+    return field(default=default, metadata={"knob": declared})
+
+
+def _kernel_rate(of: ControlKnobs) -> list[str]:
+    cores = "" if of.kernel_rate_of == ALL_CORES else f"-{of.kernel_rate_of}"
+    return [f"kernel-rate-{of.kernel_rate_percent}-percent{cores}"]
+
+
+#: Source of what the platform or the kernel has by itself.
+_OWN = "published: what the platform's file or the kernel says"
+#: The rates that the alternatives are of, by 0.351 and 0.539 of the default's one run.
+_RUNS = (
+    "runs with {}; instructions per cycle of juno-r2 on gem5's cores, "
+    "docs/results/characterisation.md"
+)
+#: How the source of each billed power begins.
+_POWER = {name: "computed" if name == DERIVED else "published" for name in BILLED}
+
+
+@dataclass(frozen=True)
+class ControlKnobs:
+    """Settings that a comparison holds fixed for all variants; words are in this order.
+
+    A control at its default changes no key.
+    """
+
+    dvfs: str = knob(
+        MODEL,
+        PLATFORM,
+        "how frequencies change",
+        choices=DVFS,
+        word="{}-dvfs",
+        conditions=True,
+        axis="dvfs",
+        others={MODEL: _OWN, BOARD: "published: [dvfs.board] of the platform"},
+        elsewhere="[dvfs.board]",
+    )
+    rate_limit_us: int | None = knob(
+        None,
+        PLATFORM,
+        "least time between two requests of schedutil",
+        span=(1, 100_000, "us"),
+        conditions=True,
+    )
+    transition_latency_us: int | None = knob(
+        None,
+        PLATFORM,
+        "time that an OPP change takes",
+        span=(1, 100_000, "us"),
+        word="transition-{}-us",
+        conditions=True,
+    )
+    fast_switch: bool | None = knob(
+        None,
+        PLATFORM,
+        "let schedutil's thread request frequencies and wait until each is in force, as on boards "
+        "whose firmware switches",
+        conditions=True,
+        axis="fast_switch",
+        others={
+            True: _OWN,
+            False: "published: Linux, kernel/sched/cpufreq_schedutil.c; drivers that sleep need it",
+        },
+    )
+    llc: str | None = knob(
+        None,
+        PLATFORM,
+        "which CPUs share the last-level cache",
+        choices=LLC,
+        called="last-level cache",
+        word="llc-{}",
+        axis="llc",
+        others={
+            LLC_CLUSTER: "assumed: each cluster has its own",
+            LLC_ALL: "assumed: one cache behind those of all clusters",
+        },
+    )
+    delay_dequeue: bool = knob(
+        True,
+        KERNEL,
+        "switch EEVDF's delayed dequeue off",
+        feature="DELAY_DEQUEUE",
+        conditions=True,
+        axis="delayed_dequeue",
+        others={
+            True: _OWN,
+            False: "published: Linux, kernel/sched/features.h, DELAY_DEQUEUE; kernels before 6.12 "
+            "do not have it",
+        },
+    )
+    decisions: bool = knob(
+        False,
+        RECORDING,
+        "record and report why EAS chose each CPU (candidates, energies); such runs have other "
+        "keys, because recording takes guest time",
+    )
+    #: As `experiments.trace_events.read_events` gives them.
+    events: tuple[str, ...] = knob(
+        (),
+        RECORDING,
+        "record more trace events, by name or group (eas, pelt, uclamp, cpufreq), for trace-cmd, "
+        "KernelShark and LISA; such runs have other keys, too",
+        metavar="E[,E]",
+        word=lambda of: [f"event-{event.rpartition(':')[2]}" for event in of.events],
+        swept=False,
+    )
+    speeds: str = knob(
+        BOARD,
+        ACTIVITY,
+        "speeds of the busy loop",
+        choices=SPEEDS,
+        word="{}-speeds",
+        conditions=True,
+        axis="speeds",
+        others={
+            BOARD: _OWN,
+            HARDWARE: "published: cycles of a turn of the busy loop on the board "
+            "(configs/activity)",
+            "measured": "measured: rt-app's busy loop on gem5's models of the cores",
+        },
+    )
+    idle_exit_percent: int = knob(
+        100,
+        PLATFORM,
+        "time to leave an idle state deeper than WFI, in percent of the platform's",
+        span=(0, 100, "% of the platform's exit times"),
+        axis="idle_exit",
+        others={100: _OWN, 25: "assumed: a quarter; device trees state the worst case"},
+    )
+    kernel_rate_percent: int = knob(
+        100,
+        ACTIVITY,
+        "instructions per cycle of all code but the busy loop, on an engine that does not simulate "
+        "pipelines, in percent of the platform's",
+        span=(10, 1000, "% of the platform's rate"),
+        word=_kernel_rate,
+        axis="kernel_rate",
+        others={
+            (100, ALL_CORES): _OWN,
+            (140, PIPELINES[0]): f"measured: the most of eight {_RUNS.format('littles, 0.49')}",
+            (93, PIPELINES[1]): f"measured: the least of eight {_RUNS.format('bigs, 0.50')}",
+            (108, PIPELINES[1]): f"measured: the most of eight {_RUNS.format('bigs, 0.58')}",
+        },
+    )
+    kernel_rate_of: str = knob(
+        ALL_CORES,
+        ACTIVITY,
+        "the cores to which --kernel-rate-percent applies",
+        choices=dict.fromkeys((ALL_CORES, *PIPELINES), ""),
+        called="cores",
+        axis="kernel_rate",
+    )
+    noise: bool = knob(
+        True,
+        WORKLOAD,
+        "let a seed draw only the starts of threads, within 16 ms",
+    )
+    #: Tracing takes the guest's time; without it, no measures are derived from the run.
+    traced: bool = knob(
+        True,
+        RECORDING,
+        "whether the run is traced, and not only counted",
+        word=lambda of: ["untraced"],
+        option=False,
+        swept=False,
+    )
+    calibration_ns: int | None = knob(
+        None,
+        WORKLOAD,
+        "what an iteration of the busy loop took in rt-app's calibration on the source's board",
+        span=(1, 1_000_000, "ns"),
+        option=False,
+        swept=False,
+        conditions=True,
+    )
+    #: As `experiments.reference` reads it.
+    reference: str | None = knob(
+        None,
+        WORKLOAD,
+        "count a scenario's work in microseconds of this core, such as cortex-a72@1200 (default: "
+        "of the platform's largest CPU at its top OPP)",
+        metavar="CORE@MHZ",
+        word=lambda of: [f"reference-{of.reference.replace('@', '-')}-mhz"],
+        swept=False,
+    )
+    #: (path, value) pairs, which are written before the variant's.
+    switches: tuple[tuple[str, str], ...] = knob(
+        (),
+        KERNEL,
+        "switches besides the variant's, which are written after these",
+        option=False,
+        swept=False,
+        conditions=True,
+    )
+
+
+@dataclass(frozen=True)
+class BillingKnobs:
+    """The powers by which energies are computed; None: as the platform states."""
+
+    power: str | None = knob(
+        None,
+        BILLING,
+        "powers that energy is computed with, of those that a platform offers (eascope list "
+        "platforms)",
+        choices=dict.fromkeys(BILLED, ""),
+        called="power model",
+        word="{}-power",
+        metavar="M",
+        axis="power",
+        others={name: f"{_POWER[name]}: {meaning}" for name, meaning in BILLED.items()},
+        elsewhere="[billing]",
+    )
+    shared_power: str = knob(
+        STATED,
+        BILLING,
+        "power billed for the shared part of a cluster (L2, cluster logic)",
+        choices=SHARED_POWER,
+        called="shared power",
+        word="shared-{}",
+        axis="shared_power",
+        others={
+            STATED: _OWN,
+            "off": "assumed: nothing is kept on while all its CPUs are in cluster-sleep",
+            "zero": "assumed: the lower bound; no board publishes it apart from its CPUs' power",
+        },
+    )
+    transition_percent: int | None = knob(
+        None,
+        BILLING,
+        "power billed for entries into and exits from idle states",
+        span=(0, 100, "% of a busy CPU's power"),
+        option=False,
+        axis="transition_power",
+        others={
+            0: "assumed: the lower bound, as if the CPU were in the state already",
+            100: "assumed: the upper bound, as if the CPU were busy",
+        },
+    )
+
+
+def _knobs_of(table: type) -> dict[str, Knob]:
+    hints = get_type_hints(table)
+    return {
+        each.name: Knob(each.name, _kind(hints[each.name]), each.default, **each.metadata["knob"])
+        for each in fields(table)
+    }
+
+
+def _kind(hint: Any) -> type:  # noqa: ANN401 - a type as Python has it
+    if get_origin(hint) is tuple:
+        return tuple
+    kind: type = next(each for each in (get_args(hint) or (hint,)) if each is not type(None))
+    return kind
+
+
+#: All knobs, by name.
+BILLINGS: Mapping[str, Knob] = _knobs_of(BillingKnobs)
+CONTROLS: Mapping[str, Knob] = _knobs_of(ControlKnobs)
+KNOBS: Mapping[str, Knob] = {**BILLINGS, **CONTROLS}
+
+
+def words(table: ControlKnobs | BillingKnobs) -> list[str]:
+    """The differences of ``table`` from the defaults, for names of folders and for people."""
+    said: list[str] = []
+    for name, value in vars(table).items():
+        each = KNOBS[name]
+        if value == each.default:
+            continue
+        if callable(each.word):
+            said += each.word(table)
+        elif each.word:
+            said.append(each.word.format(value))
+        elif each.kind is bool:
+            said.append(("" if value else "no-") + name.replace("_", "-"))
+        elif each.kind is int:
+            stem, _, unit = name.replace("_", "-").rpartition("-")
+            said.append(f"{stem}-{value}-{unit}")
+    return said
+
+
+@dataclass(frozen=True)
+class AxisValue:
+    """A value of a model axis: what it sets its keys to, by name of a knob, and why."""
+
+    name: str
+    sets: Mapping[str, Setting]
+    source: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A model axis; its default is the value of the command line.
+
+    :param common: values if a platform states none; the value of the command line is no
+        alternative.
+    """
+
+    knobs: tuple[Knob, ...]
+    common: tuple[AxisValue, ...]
+
+    @property
+    def billing(self) -> bool:
+        """Whether a value changes only the billing, and no run."""
+        return self.knobs[0].changes == BILLING
+
+    @property
+    def elsewhere(self) -> str:
+        """The table of a platform file that selects from `common`."""
+        return self.knobs[0].elsewhere
+
+
+def _axis(keys: tuple[Knob, ...]) -> Axis:
+    common = []
+    for value, source in keys[0].others.items():
+        settings = value if isinstance(value, tuple) else (value,)
+        sets = {key.name: each for key, each in zip(keys, settings, strict=True)}
+        shown = (
+            _shown(key, each)
+            for key, each in zip(keys, settings, strict=True)
+            if key is keys[0] or each != key.default
+        )
+        common.append(AxisValue(" ".join(shown), sets, source))
+    return Axis(keys, tuple(common))
+
+
+def _shown(key: Knob, value: Setting) -> str:
+    if key.kind is bool:
+        return "on" if value else "off"
+    return f"{value}{key.span[2][:1]}"
+
+
+#: All model axes, in the order of tables.
+AXES: Mapping[str, Axis] = {
+    name: _axis(tuple(each for each in KNOBS.values() if each.axis == name))
+    for name in dict.fromkeys(each.axis for each in KNOBS.values() if each.axis)
+}
+
+
+def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:
+    """The ``[axes]`` of a platform file: alternatives by axis, instead of the common ones.
+
+    :raises RequestError: one line: an unknown axis or key, a value that is not allowed.
+    """
+    axes = {}
+    for name in table.data:
+        if name not in AXES:
+            raise table.error(name, f"an axis{names_allowed(name, AXES).replace(': allowed', '')}")
+        if AXES[name].elsewhere:
+            raise table.error(name, f"no such axis here: {AXES[name].elsewhere} states it")
+        values = table.table(name)
+        axes[name] = tuple(_value(AXES[name], values.table(each), each) for each in values.data)
+    return axes
+
+
+def _value(axis: Axis, table: StrictTable, name: str) -> AxisValue:
+    first, *others = axis.knobs
+    sets = {first.name: first.read_of_axis(table)}
+    for each in others:
+        sets[each.name] = each.read_of_axis(table) if table.has(each.name) else each.default
+    value = AxisValue(name, sets, source_text(table))
+    table.finish()
+    return value
