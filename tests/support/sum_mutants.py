@@ -202,6 +202,7 @@ CLAIMS = [
         "\t\t\t\t\t\t   period - child->removed.uclamp_period), period);\n",
         "\t\t(void)period;\n",
         "sum of sleeping tasks differs",
+        kernels=("sum",),  # on 7.3 the stress meets no group that goes with something left
     ),
     BrokenClaim(
         "caps-that-change-bound-io",
