@@ -124,8 +124,6 @@ CLAIMS = [
         "\t\tsum->room -= part->room;\n",
         "",
         "sums differ",
-        on_612="sum->bias || sum->room || sum->nr_capped || uclamp_whole(sum->waiting) || "
-        "uclamp_whole(sum->over)",
     ),
     BrokenClaim(
         "what-is-promised-stays",
@@ -195,14 +193,6 @@ CLAIMS = [
         "task is not accounted for",
         FAIR,
         kernels=("sum",),  # on 7.3 who is throttled is dequeued
-    ),
-    BrokenClaim(
-        "what-a-group-that-goes-leaves-is-its-parents",
-        "\t\tuclamp_remove(cfs_rq, uclamp_decay(child->removed.uclamp_blocked,\n"
-        "\t\t\t\t\t\t   period - child->removed.uclamp_period), period);\n",
-        "\t\t(void)period;\n",
-        "sum of sleeping tasks differs",
-        kernels=("sum",),  # on 7.3 the stress meets no group that goes with something left
     ),
     BrokenClaim(
         "caps-that-change-bound-io",
