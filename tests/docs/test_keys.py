@@ -15,7 +15,7 @@ from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.scenario_names import names as scenario_names
 from eascope.host.strict import StrictTable
-from eascope.kernels.variants import VARIANTS, load_variants
+from eascope.kernels.variants import VARIANTS, load_catalogue
 from tests.support.markdown import code_words
 from tests.support.repo import REPO
 
@@ -63,7 +63,7 @@ READERS: dict[str, tuple[str, Callable[[], object], str]] = {
     "scenarios": ("scenarios/", scenarios, r"expect\.finding"),
     "variants": (
         "variants.toml",
-        lambda: load_variants(VARIANTS),
+        lambda: load_catalogue.__wrapped__(VARIANTS),
         r"(kernel|variant|own|planned)\.[\w-]+",
     ),
 }

@@ -144,7 +144,12 @@ def test_a_broken_own_line_affects_only_its_variant(capsys: pytest.CaptureFixtur
 
 
 #: What no key may be.
-WRONG: dict[str, object] = {"type": [[3]], "number": -9_000_000_000, "text": "x" * 5000}
+WRONG: dict[str, object] = {
+    "type": [[3]],
+    "low": -9_000_000_000,
+    "high": 9_000_000_000_000_000_000,
+    "text": "x" * 5000,
+}
 #: Names that a file chooses, by the kind of file.
 NAMED = {
     "campaign": r"(?<=axis/values/)[^/]+",
@@ -187,7 +192,7 @@ def damaged(document: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str, A
     for how in (*WRONG, "key"):
         copy = deepcopy(document)
         table = reduce(getitem, above, copy)
-        kind = int | float if how == "number" else str if how == "text" else object
+        kind = int | float if how in ("low", "high") else str if how == "text" else object
         if not isinstance(table[key], kind) or table[key] is True or table[key] is False:
             continue
         if how == "key":
