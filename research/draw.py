@@ -21,7 +21,7 @@ from typing import Any
 
 import jinja2
 
-from eascope.analysis.known.origin import Origin
+from eascope.analysis.known.origin import Origin, older
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending, say
@@ -212,6 +212,8 @@ def origin(made: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in known.versions.items())
     words = f"Made by `{known.command}`, from {known.made_from}"
     words += f" ({versions})." if versions else "."
+    if queues := older(known.patches):
+        words += f" Their patches were earlier ones: {', '.join(queues)}."
     return " ".join(
         [words, *(f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in known.remarks)]
     )
