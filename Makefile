@@ -15,7 +15,8 @@ setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 .venv/ready: pyproject.toml host/setup.sh host/system-packages.txt
 	@host/setup.sh
 
-DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 20
+DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 20 \
+	--source-conditions
 
 demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, twenty seeds
 	@$(DEMO)
