@@ -69,7 +69,9 @@ class RecordedNull:
         """With how many seeds it was measured."""
         words = f"{self.recorded.seeds} other seeds, by the record noise.json"
         origin = self.recorded.origin
-        return f"{words}, of earlier patches" if origin and older(origin.patches) else words
+        if origin is None or not origin.patches:
+            return f"{words}, of patches that are not known"
+        return f"{words}, of earlier patches" if older(origin.patches) else words
 
     def floor(self, row: MeasureRow) -> float | None:
         """As `Null.floor`."""

@@ -92,13 +92,11 @@ def read_curves(
         named.only(clusters)
         early.only(clusters)
     listed = [each for each in clusters if complete or named.has(each)]
-    policies = {named.integer(each, 0, 254): each for each in listed}
-    if len(policies) < len(listed):
-        raise table.error("policies", "another number for each cluster")
+    policies = {each: named.integer(each, 0, 254) for each in listed}
     early_us = {
         each: early.integer(each, 0, clusters[each], "us") for each in listed if early.has(each)
     }
-    active = table.integer("rail_uw_per_mhz_v2", 0, 100_000, "uW per MHz and V^2 of a busy CPU")
+    active = table.integer("rail_uw_per_mhz_v2", 1, 100_000, "uW per MHz and V^2 of a busy CPU")
     source = sources.of(table, "source")
     table.finish()
     return Curves(
@@ -111,9 +109,10 @@ def read_curves(
             for row in _numbers(CURVES / f"{name}-rail.csv")
         ),
         floors=tuple(
-            (policies[row["policy"]], row["freq_khz"], row["uv"])
+            (cluster, row["freq_khz"], row["uv"])
             for row in _numbers(CURVES / f"{name}-floor.csv")
-            if row["policy"] in policies
+            for cluster in policies
+            if policies[cluster] == row["policy"]
         ),
         rail_active=active,
         source=source,
@@ -124,20 +123,21 @@ def read_curves(
 _MILLIWATT = ("static", "active", "idle0", "idle1")
 
 
-def _rows(name: str, kind: str, policies: Mapping[int, str]) -> Iterator[CurveRow]:
-    """The rows of a file that are of clusters of the platform."""
+def _rows(name: str, kind: str, policies: Mapping[str, int]) -> Iterator[CurveRow]:
+    """The rows of a file that are of clusters of the platform; clusters may share a policy."""
     for row in _numbers(CURVES / f"{name}-{kind}.csv"):
-        other = policies.get(row["dep_policy"]) if "dep_policy" in row else ""
-        if row["policy"] in policies and other is not None:
-            yield CurveRow(
-                cluster=policies[row["policy"]],
-                khz=row["freq_khz"],
-                other=other,
-                other_khz=row.get("dep_freq", 0),
-                static=row["static"],
-                active=row["active"],
-                idle=(row["idle0"], row["idle1"]),
-            )
+        others = [each for each in policies if policies[each] == row.get("dep_policy")]
+        for cluster in (each for each in policies if policies[each] == row["policy"]):
+            for other in others if "dep_policy" in row else [""]:
+                yield CurveRow(
+                    cluster=cluster,
+                    khz=row["freq_khz"],
+                    other=other,
+                    other_khz=row.get("dep_freq", 0),
+                    static=row["static"],
+                    active=row["active"],
+                    idle=(row["idle0"], row["idle1"]),
+                )
 
 
 def _numbers(path: Path) -> Iterator[dict[str, int]]:

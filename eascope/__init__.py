@@ -12,8 +12,9 @@ package that is installed and the one that is edited are the same files. ::
     both = eascope.compare("juno-r2", ["mainline", "uclamp-sum"], "smoke", seeds=20)
     both.total.differences["uclamp-sum"]   # the mean, and from ten seeds on its interval
 
-An option is an argument: ``--no-elide`` is ``no_elide=True``, ``--em-error big=+20%`` is
-``em_error=["big=+20%"]``. What has been run already is not simulated again.
+An option that changes a result is an argument: ``--no-elide`` is ``no_elide=True``,
+``--em-error big=+20%`` is ``em_error=["big=+20%"]``. What has been run already is not simulated
+again.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def compare(platform: str, variants: Iterable[str], scenario: str, **options: ob
     """
     from eascope.experiments.cli import compare as verb
 
-    asked = _parsed(verb, *variants, platform=platform, scenario=scenario, **options)
+    named = [variants] if isinstance(variants, str) else variants
+    asked = _parsed(verb, *named, platform=platform, scenario=scenario, **options)
     return verb.answer(verb.asked_of(asked)).result
 
 
@@ -77,11 +79,16 @@ def _parsed(verb: Any, *words: str, **options: object) -> Any:
     from eascope.experiments.cli.options import Parser
     from eascope.host.errors import RequestError
 
+    if given := {"dry_run", "all", "out"} & options.keys():
+        raise RequestError(f"{', '.join(sorted(given))}: allowed: options that change the result")
+
     class Raising(Parser):
         def error(self, message: str) -> Any:
             raise RequestError(message)
 
-    parser = Raising(prog=f"eascope.{verb.__name__.rpartition('.')[2]}", add_help=False)
+    parser = Raising(
+        prog=f"eascope.{verb.__name__.rpartition('.')[2]}", add_help=False, allow_abbrev=False
+    )
     verb.add_options(parser)
     arguments = []
     for name, value in options.items():

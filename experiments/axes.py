@@ -94,7 +94,9 @@ def _case(
     if AXES[axis].billing:
         changed = replace(billing, **sets)
         if changed != billing:
-            changed.model(asked[0].platform, asked[0].activity)
+            machine = asked[0].platform, asked[0].activity
+            if changed.model(*machine).digest == (now := billing.model(*machine)).digest:
+                raise RequestError(f"it changes nothing of {now.name} power")
             yield AxisCase(axis, value, changed)
         return
     controls = asked[0].request.controls

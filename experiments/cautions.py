@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eascope.configs.activity import CAPACITY_TOLERANCE, with_speeds
+from eascope.configs.billing import DERIVED, PUBLISHED, SMOOTH, WATTSON
 from eascope.configs.knobs import HARDWARE
 from eascope.configs.platform import Platform
 from eascope.experiments.request import Names
@@ -44,6 +45,19 @@ def _other_capacities(platform: Platform, ipc: Sequence[float]) -> str:
         for cluster in platform.clusters
         for cpu in cluster.cpus[:1]
         if abs(platform.capacities[cpu] / real[cpu] - 1) > CAPACITY_TOLERANCE
+    )
+
+
+def billed_by_others(names: Names, power: str) -> str:
+    """A word about figures of a person's own file that do not bill, where some may not; else ""."""
+    if not names.platform.base or power in (PUBLISHED, DERIVED):
+        return ""
+    reads = "of the file only clocks and idle states"
+    if power not in (WATTSON, SMOOTH):
+        reads = f"busy CPUs' powers from the tables busy.{power}"
+    return (
+        f"{names.platform.name} is billed by {power} power, which reads {reads}: an OPP's power_uw "
+        "is the kernel's alone (--power published bills by it)"
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict
 
 from eascope.configs.billing import SMOOTH, WATTSON
 from eascope.configs.curves import CurveRow
-from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform import Cluster, Opp, Platform
 from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
@@ -49,7 +49,7 @@ class CurvePower:
             raise RequestError(f"--power {name}: {platform.name} has no curves")
         self.name, self.summary = name, SUMMARIES[name]
         self._curves = curves
-        filled = 0
+        filled: set[tuple[str, int, object]] = set()
         self._rows: dict[tuple[str, int, object], CurveRow] = {}
         for cluster in platform.clusters:
             for khz in (opp.khz for opp in cluster.opps):
@@ -58,12 +58,12 @@ class CurvePower:
                     self._rows[cluster.name, khz, None] = row
                 else:
                     _row(curves.beside, cluster.name, khz, f"{curves.name}-2d.csv")
-            if cluster.name in curves.dependents:
-                filled += self._fill(cluster, platform) if name == WATTSON else 0
-                if name == SMOOTH:
-                    self._fill_smooth(cluster)
-        gaps = f"{filled} pairs of clocks have no row: billed by the littles' next higher clock"
-        self.notes: tuple[str, ...] = (*NOTES, *((gaps,) if filled else ()))
+            if cluster.name in curves.dependents and name == WATTSON:
+                filled |= self._fill(cluster, platform)
+            elif cluster.name in curves.dependents:
+                self._fill_smooth(cluster)
+        gaps = f"{len(filled)} pairs of clocks have no row: billed by the rail's supply"
+        self.notes: tuple[str, ...] = (curves.source, *NOTES, *((gaps,) if filled else ()))
         self.digest = digest_of(
             {
                 "model": name,
@@ -96,10 +96,8 @@ class CurvePower:
             return None
         if self.name == WATTSON:
             return self._rows[cluster.name, khz, None].active, (cluster.name, khz)
-        floors = [
-            uv for name, least, uv in self._curves.floors if name == cluster.name and least <= khz
-        ]
-        return (floors[-1], floors[-1]) if floors else None
+        floor = self._floor(cluster.name, khz)
+        return None if floor is None else (floor, floor)
 
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
         """See `power.billed.PowerModel`."""
@@ -107,7 +105,9 @@ class CurvePower:
         if interval.cpu == SHARED_PART:
             return {whole_component("shared"): interval.active_ns * row.static}
         exit_ns = cluster.idle_states[-1].exit_us * 1000
-        early = interval.exit_ns * self.early_ns(cluster) // exit_ns if exit_ns else 0
+        # A way out is at most as long as it takes, also where a control shortens it.
+        busy_ns = min(self.early_ns(cluster), exit_ns)
+        early = interval.exit_ns * busy_ns // exit_ns if exit_ns else 0
         late = (interval.exit_ns - early) * row.idle[1]
         energies = {
             whole_component("active"): interval.active_ns * row.active,
@@ -127,47 +127,55 @@ class CurvePower:
     def _row(self, cluster: Cluster, khz: int, beside: object) -> CurveRow:
         return self._rows[cluster.name, khz, beside if self.depends(cluster) else None]
 
-    def _fill(self, cluster: Cluster, platform: Platform) -> int:
-        """All pairs of clocks of a dependent cluster; returns how many the curves do not have.
+    def _fill(self, cluster: Cluster, platform: Platform) -> set[tuple[str, int, object]]:
+        """All pairs of clocks of a dependent cluster; returns those that the curves do not have.
 
-        Without a running CPU elsewhere, a row's other clock is the lowest that there is.
+        Without a running CPU elsewhere, a row's other clock is the lowest that there is. Hardware
+        has no pair without a row, for it keeps littles above a clock; here it is billed by the
+        supply that the other CPU asks for.
         """
         known = {
             (row.khz, (row.other, row.other_khz)): row
             for row in self._curves.beside
             if row.cluster == cluster.name
         }
-        own = sorted({khz for khz, _ in known})
+        lowest = min((other for _, other in known), key=lambda other: other[1])
         others = [
             (other.name, opp.khz)
             for other in platform.clusters
             if other.name not in self._curves.dependents
             for opp in other.opps
         ]
-        lowest = min((other for _, other in known), key=lambda other: other[1])
-        missing = 0
-        for khz in (opp.khz for opp in cluster.opps):
+        missing: set[tuple[str, int, object]] = set()
+        for opp in cluster.opps:
             for key, other in ((None, lowest), *((other, other) for other in others)):
-                found = [at for at in own if (at, other) in known]
-                if not found:
-                    raise _no_row(f"{self._curves.name}-2d.csv", f"{other[0]} {other[1]} kHz")
-                at = next((at for at in found if at >= khz), found[-1])
-                self._rows[cluster.name, khz, key] = known[at, other]
-                missing += at != khz
+                place = (cluster.name, opp.khz, key)
+                row = known.get((opp.khz, other))
+                if row is None:
+                    row = self._by_rail(cluster.name, opp, self._floor(*other))
+                    missing.add(place)
+                self._rows[place] = row
         return missing
 
     def _fill_smooth(self, cluster: Cluster) -> None:
         """Rows of a dependent cluster by the supply of its rail."""
         for opp in cluster.opps:
             for floor in (None, *sorted({uv for _, _, uv in self._curves.floors})):
-                volts = max(opp.uv, floor or 0)
-                _, static, idle0 = next(
-                    (row for row in self._curves.rail if row[0] >= volts), self._curves.rail[-1]
-                )
-                active = round(self._curves.rail_active * opp.khz / 1e3 * (volts / 1e6) ** 2)
-                self._rows[cluster.name, opp.khz, floor] = CurveRow(
-                    cluster.name, opp.khz, "", 0, static, active, (idle0, 0)
-                )
+                self._rows[cluster.name, opp.khz, floor] = self._by_rail(cluster.name, opp, floor)
+
+    def _floor(self, cluster: str, khz: int) -> int | None:
+        """The least supply in uV that a running CPU of ``cluster`` asks for."""
+        floors = [uv for name, least, uv in self._curves.floors if name == cluster and least <= khz]
+        return max(floors, default=None)
+
+    def _by_rail(self, cluster: str, opp: Opp, floor: int | None) -> CurveRow:
+        microvolts = max(opp.uv, floor or 0)
+        supplies = [row for row in self._curves.rail if row[0] >= microvolts]
+        if not supplies:
+            raise _no_row(f"{self._curves.name}-rail.csv", f"a supply of {microvolts} uV")
+        _, static, idle0 = supplies[0]
+        active = round(self._curves.rail_active * opp.khz / 1e3 * (microvolts / 1e6) ** 2)
+        return CurveRow(cluster, opp.khz, "", 0, static, active, (idle0, 0))
 
 
 def _row(rows: Sequence[CurveRow], cluster: str, khz: int, file: str) -> CurveRow:

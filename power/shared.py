@@ -15,6 +15,7 @@ from eascope.configs.platform import Cluster
 from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
 from eascope.power.billed import Energies, Interval, PowerModel
+from eascope.power.curves import CurvePower
 
 
 class OtherShared:
@@ -59,4 +60,6 @@ def with_shared(model: PowerModel, shared: str) -> PowerModel:
     :raises RequestError: a name that is none of `SHARED_POWER`.
     """
     BILLINGS["shared_power"].check(shared)
-    return model if shared == STATED else OtherShared(model, shared)
+    # By curves, a shared part that is off draws nothing anyway.
+    same = shared == STATED or (shared == "off" and isinstance(model, CurvePower))
+    return model if same else OtherShared(model, shared)

@@ -214,6 +214,8 @@ def origin(made: Mapping[str, Any]) -> str:
     words += f" ({versions})." if versions else "."
     if queues := older(known.patches):
         words += f" Their patches were earlier ones: {', '.join(queues)}."
+    elif not known.patches and "kernel" in known.versions:
+        words += " Their patches are not known."
     return " ".join(
         [words, *(f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in known.remarks)]
     )

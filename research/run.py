@@ -167,6 +167,7 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
         "origins": [origin_of(command, [run.cell for run in runs]).encode()],
         "seeds": len(first.seeds),
         "duration": first.cell.duration,
+        "power": {each.cell.platform: each.power_model.name for _, each in done},
     }
     return made | {name: table(TABLES[name], some) for name, some in rows.items() if some}
 

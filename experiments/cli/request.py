@@ -54,10 +54,15 @@ def billing_of(options: argparse.Namespace) -> BilledBy:
     return BilledBy(**{key: value for key, value in vars(options).items() if key in BILLINGS})
 
 
-def warn(names: Names) -> None:
-    """Print the cautions about a request before it is run."""
-    from eascope.experiments.cautions import rate_warnings, without_eas, wrong_capacities
+def warn(names: Names, power: str | None = None) -> None:
+    """Print the cautions about a request before it is run.
 
-    for text in (wrong_capacities(names), without_eas(names), *rate_warnings(names)):
+    :param power: by which its energy is billed; None: the platform's default.
+    """
+    from eascope.experiments import cautions
+
+    billed = cautions.billed_by_others(names, power or names.platform.billing.default)
+    texts = (cautions.wrong_capacities(names), cautions.without_eas(names), billed)
+    for text in (*texts, *cautions.rate_warnings(names)):
         if text:
             say(f"warning: {text}")

@@ -69,7 +69,7 @@ def execute(options: argparse.Namespace) -> tuple[Cell, Run, Derived]:
 
     check_runs_place()
     names = _names(options)
-    warn(names)
+    warn(names, options.power)
     cell = prepare(names)
     [(done, derived)] = run_all(
         [cell], lambda cell, done: (done, derived_for(cell, done, options.power))

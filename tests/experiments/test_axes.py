@@ -18,6 +18,7 @@ from eascope.configs.platform_file import PLATFORMS
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.experiments import robust
 from eascope.experiments.axes import cases_of, wanted_axes
+from eascope.experiments.cautions import billed_by_others
 from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.compare import asked_of
 from eascope.experiments.cli.main import main
@@ -68,6 +69,29 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
                 key for key in vars(changed) if getattr(changed, key) != getattr(AS_IT_IS, key)
             ]
             assert differs == list(case.value.sets)
+
+
+def test_what_changes_nothing_of_a_power_is_left_out_with_a_reason() -> None:
+    """By curves, ways into idle states cost nothing and a shared part that is off draws nothing."""
+    pixel6 = asked(platform="pixel6")
+    made = cases_of(pixel6, BilledBy("wattson"), ("shared_power", "transition_power"), named=False)
+    assert [(case.axis, case.value.name) for case in made.cases] == [("shared_power", "zero")]
+    assert made.left_out == ("transition_power: it changes nothing of wattson power",)
+
+
+@pytest.mark.parametrize(
+    ("power", "word"),
+    [("wattson", "only clocks and idle states"), ("measured", "tables busy.measured")],
+)
+def test_a_file_of_ones_own_is_told_which_figures_bill(
+    tmp_path: Path, power: str, word: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "pixel6"\nsummary = "s"\nmemory_mib = 512\n')
+    (names, _) = asked(platform=str(path))
+    assert word in billed_by_others(names, power)
+    assert billed_by_others(names, "published") == ""
+    assert billed_by_others(asked(platform="pixel6")[0], power) == ""
 
 
 def test_what_was_asked_for_is_no_alternative() -> None:

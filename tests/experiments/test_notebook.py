@@ -38,6 +38,8 @@ def test_the_recipe_can_be_run(
         ({"seed": "one"}, "--seed"),
         ({"power": "watson"}, r"power.*'watson'.*did you mean wattson"),
         ({"no_elide": "yes"}, "no-elide"),
+        ({"see": 1}, "unrecognized arguments: --see=1"),
+        ({"dry_run": True}, "dry_run: allowed: options that change the result"),
     ],
 )
 def test_what_is_wrong_is_raised(options: dict[str, object], line: str) -> None:
@@ -49,5 +51,7 @@ def test_what_is_wrong_is_raised(options: dict[str, object], line: str) -> None:
 def test_names_are_few() -> None:
     with pytest.raises(RequestError, match="two variants or more"):
         eascope.compare("juno-r2", ["mainline"], "smoke")
+    with pytest.raises(RequestError, match="two variants or more, got mainline"):
+        eascope.compare("juno-r2", "mainline", "smoke")
     with pytest.raises(RequestError, match="no run"):
         eascope.open("0000")

@@ -18,7 +18,9 @@ from eascope.configs.activity import load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform, read_platform
 from eascope.engines.records import SHARED_PART
+from eascope.experiments.controls import Controls
 from eascope.host.errors import RequestError
+from eascope.power.billed import Interval, whole_component
 from eascope.power.choice import power_model
 from eascope.power.curves import CurvePower
 
@@ -104,13 +106,14 @@ def test_an_instant_of_pixel6(
     assert milliwatt(pixel6, clocks, states) == pytest.approx(powers)
 
 
-def test_a_pair_without_a_row_is_billed_by_the_next_higher_clock(pixel6: Platform) -> None:
-    low = milliwatt(pixel6, CLOCKS | {"little": 574_000}, {0: AWAKE, 4: AWAKE})
-    higher = milliwatt(pixel6, CLOCKS | {"little": 738_000}, {0: AWAKE, 4: AWAKE})
-    assert low == higher
-    assert any(
-        "pairs of clocks have no row" in note for note in CurvePower(pixel6, "wattson").notes
-    )
+def test_a_pair_without_a_row_is_billed_by_the_rails_supply(pixel6: Platform) -> None:
+    """Littles of the phone are never so slow beside such a mid; 0.78125 V is the mid's floor."""
+    clocks = CLOCKS | {"little": 574_000}
+    low = milliwatt(pixel6, clocks, {0: AWAKE, 4: AWAKE})
+    assert low == pytest.approx({"0": 64.113, "4": 146.82, "little": 19.0})
+    smooth = milliwatt(pixel6, clocks, {0: AWAKE, 4: AWAKE}, "wattson-smooth")
+    assert low == smooth
+    assert any("pairs of clocks have no row" in x for x in CurvePower(pixel6, "wattson").notes)
 
 
 def test_by_the_rail_the_higher_supply_decides(pixel6: Platform) -> None:
@@ -198,12 +201,22 @@ def test_a_big_counts_as_busy_before_it_leaves_its_deepest_state(pixel6: Platfor
     assert big.idle_states[-1].exit_us == 220
 
 
+@pytest.mark.parametrize("percent", [0, 25, 50])
+def test_a_shorter_way_out_is_busy_as_long_as_it_takes(pixel6: Platform, percent: int) -> None:
+    platform = Controls(idle_exit_percent=percent).of_platform(pixel6)
+    big = platform.cluster("big")
+    way_ns = big.idle_states[-1].exit_us * 1000
+    interval = Interval(6, 0, way_ns + 1000, 2_802_000, active_ns=1000, exit_ns=way_ns)
+    spent = CurvePower(platform, "wattson").interval_fj(big, interval)
+    assert spent[whole_component("idle_exit")] == min(way_ns, 200_000) * 1_942_890
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
         ('name = "tensor"', 'name = "tensr"', "curves.name = 'tensr'"),
         ("mid = 4, big = 6 }", "mid = 4, large = 6 }", "curves.policies.large = 6: no such key"),
-        ("mid = 4, big = 6 }", "mid = 4, big = 4 }", "another number for each cluster"),
+        ("v2 = 183", "v2 = 0", "curves.rail_uw_per_mhz_v2 = 0"),
         ("big = 200 }", "big = 500 }", r"early_us.big = 500: allowed: an integer in 0..220"),
         ("[curves]", "[unknown]", "offers = .*: allowed: wattson .* with .curves. alone"),
     ],
@@ -224,6 +237,6 @@ def test_an_opp_without_a_row_is_refused_before_a_run(pixel6: Platform) -> None:
         pixel6, clusters=(pixel6.clusters[0], replace(mid, opps=opps), pixel6.clusters[2])
     )
     with pytest.raises(
-        RequestError, match=r"tensor-2d.csv has no row for mid 2250000 kHz: allowed: "
+        RequestError, match=r"tensor-1d.csv has no row for mid at 2250000 kHz: allowed: "
     ):
         power_model(None, other, load_activity(pixel6))
