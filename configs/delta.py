@@ -182,12 +182,17 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
 
 def _bill_no_other_opps(data: Data) -> None:
     """Powers of busy CPUs at the base's OPPs that the platform does not have go with them."""
-    for cluster in data["cluster"] if isinstance(data["cluster"], list) else ():
-        opps = cluster.get("opps")
-        known = [row.get("khz") for row in opps] if isinstance(opps, list) else []
-        for table in cluster.get("busy", {}).values():
-            rows = [row for row in table["opps"] if row.get("khz") in known]
-            table["opps"] = rows or table["opps"]
+    for cluster in _tables(data["cluster"]):
+        known = [row.get("khz") for row in _tables(cluster.get("opps"))]
+        busy = cluster.get("busy")
+        for table in _tables([*busy.values()] if isinstance(busy, dict) else ()):
+            rows = [row for row in _tables(table.get("opps")) if row.get("khz") in known]
+            table["opps"] = rows or table.get("opps")
+
+
+def _tables(value: object) -> list[Data]:
+    """The tables of a list; a file that is wrong elsewhere is complained about when it is read."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _below_new_clusters(changes: Data, base: Mapping[str, Any]) -> tuple[str, ...]:

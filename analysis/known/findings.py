@@ -10,6 +10,7 @@ the same conditions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -128,7 +129,7 @@ def findings(
     top = read_toml(path)
     conditions = _conditions(top.table("conditions"))
     made = top.table("patches") if top.has("patches") else None
-    patches = {} if made is None else {queue: made.text(queue) for queue in made.data}
+    patches = {} if made is None else {queue: _digest(made, queue) for queue in made.data}
     known: dict[tuple[str, str], Finding] = {}
     for table in top.tables("finding", 1, 99):
         key = table.text("variant"), table.text("statement")
@@ -138,6 +139,14 @@ def findings(
         table.finish()
     top.finish()
     return known
+
+
+def _digest(table: StrictTable, queue: str) -> str:
+    """What a queue changed: a digest by ``queue@release``."""
+    digest = table.text(queue)
+    if not re.fullmatch(r"[\w-]+@\d+\.\d+", queue) or not re.fullmatch("[0-9a-f]{64}", digest):
+        raise table.error(queue, "a digest of 64 digits by queue@release, such as base@6.12")
+    return digest
 
 
 def _conditions(table: StrictTable) -> Conditions:

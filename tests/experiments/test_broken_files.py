@@ -158,6 +158,7 @@ NAMED = {
     "program": r"(?<=^provenance/)[^/]+|(?<=/samples/)[^/]+",
     "variants": r"(?<=^variant/)[^/]+|(?<=^kernel/)[^/]+|(?<=^planned/)[^/]+",
     "sources": r"(?<=^measured/)[^/]+",
+    "findings": r"(?<=^patches/)[^/]+",
     "content": r"(?<=^program/)[^/]+",
 }
 #: Keys that are checked where a cell is made of the file, or before all others.

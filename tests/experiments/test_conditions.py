@@ -75,7 +75,7 @@ def test_each_condition_changes_the_key_and_what_it_is_about(artefacts: Artefact
     # hardware's speeds a us on the largest CPU is fewer turns.
     assert changed == [{"dtb", "script"}, *[{"script"}] * 4]
     board = cells[0].record.controls
-    assert (board.transition_latency_us, board.rate_limit_us) == (1450, 4000)
+    assert (board.transition_latency_us, board.rate_limit_us) == (2920, 4000)
     assert not cells[0].machine.platform.fast_switch
 
 
@@ -106,7 +106,7 @@ def test_what_is_given_stays(artefacts: Artefacts) -> None:
         )
     )
     assert names_.platform.rate_limit_us == 8000
-    assert names_.platform.transition_latency_us == 1450
+    assert names_.platform.transition_latency_us == 2920
     assert names_.request.controls.calibration_ns == 186
     assert names_.request.words == "mainline, source-conditions, rate-limit-8000-us, seed 0"
 
@@ -169,7 +169,7 @@ def test_a_file_with_the_board_as_its_base_is_the_board(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('base = "juno-r2"\nsummary = "cold"\ntemperature_c = 30\n')
     platform = resolve(Request(str(path), "mainline", SPIKE, source_conditions=True)).platform
-    assert platform.transition_latency_us == 1450
+    assert platform.transition_latency_us == 2920
 
 
 def test_a_scenario_without_conditions_has_none_to_set() -> None:
@@ -230,7 +230,7 @@ def test_how_a_board_does_it_is_known_or_refused(tmp_path: Path) -> None:
 
 def test_a_part_of_the_boards_may_be_set_otherwise() -> None:
     juno = load_platform("juno-r2")
-    changed = Controls(dvfs="board", fast_switch=True, rate_limit_us=2000).of_platform(juno)
-    assert (changed.fast_switch, changed.rate_limit_us) == (True, 2000)
-    assert changed.transition_latency_us == 1450
+    changed = Controls(dvfs="board", fast_switch=True, rate_limit_us=5000).of_platform(juno)
+    assert (changed.fast_switch, changed.rate_limit_us) == (True, 5000)
+    assert changed.transition_latency_us == 2920
     assert AS_IT_IS.of_platform(juno) is juno

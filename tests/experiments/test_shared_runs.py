@@ -87,6 +87,9 @@ MOST_PLACES = 5
 FIXED = {
     *(("schema",), ("name",), ("image",), ("program", "run"), ("window", "until")),
     ("cluster", "name"),
+    # There is one set of curves, and a cluster has the rows of its own policy.
+    ("curves", "name"),
+    *(("curves", "policies", name) for name in ("little", "mid", "big")),
 }
 
 
@@ -396,10 +399,13 @@ def test_a_table_of_platforms_that_are_billed_otherwise(
         assert json.loads(capsys.readouterr().out)["energy_j"]["total"] == energy
 
 
+SHARE = "idle.transition_share"
+
+
 def test_a_table_of_a_figure_that_is_billed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = campaign(variant="mainline", set={"temperature_c": [40, 85]})
+    made = campaign(variant="mainline", set={SHARE: [0.25, 0.75]})
     assert run_part(part_of(surveyed(made)), StandInRuns()) == 0
-    energies = swept({"platform": "juno-r2", "set": "temperature_c=40,85"}, ["40", "85"], capsys)
+    energies = swept({"platform": "juno-r2", "set": f"{SHARE}=0.25,0.75"}, ["0.25", "0.75"], capsys)
     assert energies[0] < energies[1]
 
 
@@ -414,7 +420,9 @@ def test_a_table_of_a_figure_that_is_billed(here: Path, capsys: pytest.CaptureFi
 def test_a_temperature_without_a_leakage_is_refused_before_the_run(
     here: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (here / "cold.toml").write_text('base = "juno-r2"\nsummary = "cold"\ntemperature_c = 20\n')
+    (here / "cold.toml").write_text(
+        'base = "juno-r2"\nsummary = "cold"\ntemperature_c = 20\nidle.leakage = "derived"\n'
+    )
     assert main([*command, "--platform", "./cold.toml", "--scenario", "smoke"]) == 2
     said = capsys.readouterr().err
     assert "temperature_c = 20: allowed: 26.85..126.85" in said

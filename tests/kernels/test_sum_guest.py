@@ -41,7 +41,7 @@ def test_sums_hold_under_stress(
     ]
     deadlines = sum_kernel.version.startswith("6.12")
     out = tmp_path / "run"
-    done = survive(sum_kernel.image, juno, out, switches=switches, ms=1_000, deadlines=deadlines)
+    done = survive(sum_kernel.image, juno, out, switches=switches, ms=2_000, deadlines=deadlines)
     counted = counters(done.text("stats.txt"))
     assert counted["uclamp_checked"] > 100
     assert counted["uclamp_checked_idle"] > 10
