@@ -75,10 +75,6 @@ class CurvePower:
             }
         )
 
-    def busy_microwatt(self, cluster: Cluster, khz: int, beside: object = None) -> int:
-        """Power in uW of one busy CPU of ``cluster`` at ``khz``."""
-        return self._row(cluster, khz, beside).active
-
     def early_ns(self, cluster: Cluster) -> int:
         """How long before it leaves the deepest state a CPU of ``cluster`` counts as busy."""
         return 1000 * self._curves.early_us.get(cluster.name, 0)
@@ -88,10 +84,7 @@ class CurvePower:
         return cluster.name in self._curves.dependents
 
     def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
-        """What a running CPU of ``cluster`` at ``khz`` makes of `depends`: the highest rank wins.
-
-        None: nothing, it leaves the decision to others.
-        """
+        """See `power.billed.PowerModel`; a rank is a power in uW, or a floor in uV."""
         if self.depends(cluster):
             return None
         if self.name == WATTSON:
@@ -122,7 +115,7 @@ class CurvePower:
 
     def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
         """See `power.billed.PowerModel`: the curves have no such part."""
-        return {whole_component("shared"): 0 * (on_ns + off_ns)}
+        return {whole_component("shared"): 0}
 
     def _row(self, cluster: Cluster, khz: int, beside: object) -> CurveRow:
         return self._rows[cluster.name, khz, beside if self.depends(cluster) else None]

@@ -15,6 +15,7 @@ import pytest
 from eascope.analysis import figures, report
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.engine import error_words
+from eascope.configs.platform_file import load_platform
 from tests.support.records import controls_record
 
 Compared = Callable[[int], Comparison]
@@ -124,3 +125,17 @@ def test_options_of_a_patch_are_next_to_its_kernel(compared: Compared) -> None:
     changed = replace(run, cell=replace(run.cell, kernel=built))
     text = report.page(comparison(good.platform, {**good.variants, "cas": [changed]}), {})
     assert f"mine {built.version}; options taken: CONFIG_FIELD=y<" in text
+
+
+def test_figures_of_another_board_are_listed(compared: Compared) -> None:
+    good = compared(1)
+    borrowed = tuple(load_platform("pixel6").borrowed)
+    assert borrowed
+    runs = {
+        name: [replace(each, cell=replace(each.cell, borrowed=borrowed)) for each in some]
+        for name, some in good.variants.items()
+    }
+    text = report.page(comparison(good.platform, runs), {})
+    assert "Borrowed figures" in text
+    assert "juno-sched-energy.dtsi" in text
+    assert "Borrowed figures" not in report.page(good, {})

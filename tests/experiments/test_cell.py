@@ -137,6 +137,7 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
     assert record.kernel.version == "6.12.1"
     assert record.declares == {"eas": True, "governor": "schedutil"}
     assert not record.borrowed
+    assert prepared(platform="pixel6").record.borrowed
     assert record.assumed
     assert record.window == WindowRecord(warmup_ms=300, window_ms=500)
     assert CellRecord.decode(json.loads(record.to_bytes()), "cell.json") == record
