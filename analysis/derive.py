@@ -29,9 +29,9 @@ from eascope.engines.records import MARKS, TRACE
 from eascope.host.cache import digest_of
 from eascope.host.errors import EascopeError
 from eascope.host.imports import REPO, closure, code_digest
-from eascope.power.billed import PowerModel
 from eascope.power.choice import power_model
 from eascope.power.memory import load_controller
+from eascope.power.model import PowerModel
 
 TABLES = (
     *("intervals", "energy", "slices", "latency"),

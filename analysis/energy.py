@@ -19,7 +19,7 @@ from eascope.analysis.tables.idle import ChipTimes
 from eascope.configs.billing import CHIP
 from eascope.configs.platform import Platform
 from eascope.engines.records import NO_CLUSTER, SHARED_PART
-from eascope.power.billed import PowerModel, interval_of
+from eascope.power.model import PowerModel, interval_of
 
 FJ_PER_J = 10**15
 #: Joules are multiples of 1/QUANTA: sums up to 8192 J are exact in a float.

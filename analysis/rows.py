@@ -16,8 +16,8 @@ from eascope.analysis.tables.tasks import OTHER
 from eascope.configs.billing import CHIP
 from eascope.configs.platform import Platform
 from eascope.host.record import child
-from eascope.power.billed import TRANSITIONS, component_of
 from eascope.power.events import STACK
+from eascope.power.model import TRANSITIONS, component_of
 
 #: Parts of the energy stack that want more words than their name.
 STACK_WORDS = {

@@ -25,7 +25,7 @@ from eascope.analysis.window import Window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS
-from eascope.power.billed import PowerModel
+from eascope.power.model import PowerModel
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from eascope.experiments.request import Names
 from eascope.experiments.runs import Run
 from eascope.host.errors import RequestError
 from eascope.host.strict import shown_path
-from eascope.power.billed import PowerModel
 from eascope.power.choice import power_model, power_of
+from eascope.power.model import PowerModel
 from eascope.power.shared import with_shared
 
 

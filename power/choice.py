@@ -8,9 +8,10 @@ from eascope.configs.billing import DERIVED, SMOOTH, WATTSON
 from eascope.configs.knobs import BILLINGS
 from eascope.configs.platform import Platform
 from eascope.host.errors import RequestError
-from eascope.power.billed import PowerModel, StatedPower
 from eascope.power.curves import CurvePower
-from eascope.power.model import DerivedPower
+from eascope.power.derived import DerivedPower
+from eascope.power.model import PowerModel
+from eascope.power.stated import StatedPower
 
 
 def power_of(platform: Platform, name: str | None = None) -> str:

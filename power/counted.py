@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eascope.host.errors import RequestError, bad_input, nearest, unknown
 from eascope.host.strict import StrictTable, read_json, read_toml
-from eascope.power.derived import POWER_MODELS, CorePower, load_derived
+from eascope.power.mcpat import POWER_MODELS, CorePower, load_derived
 
 MAPPINGS = POWER_MODELS / "calibration"
 CALIBRATED = POWER_MODELS / "calibrated"

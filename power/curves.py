@@ -19,13 +19,7 @@ from eascope.configs.platform import Cluster, Opp, Platform
 from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
-from eascope.power.billed import (
-    Component,
-    Energies,
-    Interval,
-    component_names,
-    whole_component,
-)
+from eascope.power.model import Component, Energies, Interval, component_names, whole_component
 
 SUMMARIES = {
     WATTSON: "the chip maker's measured curves: the power depends on the CPU's clock and idle "
@@ -41,7 +35,7 @@ NOTES = (
 
 
 class CurvePower:
-    """See `power.billed.PowerModel`; billed by the rows of `configs.curves.Curves`."""
+    """See `power.model.PowerModel`; billed by the rows of `configs.curves.Curves`."""
 
     def __init__(self, platform: Platform, name: str) -> None:
         curves = platform.curves
@@ -84,7 +78,7 @@ class CurvePower:
         return cluster.name in self._curves.dependents
 
     def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
-        """See `power.billed.PowerModel`; a rank is a power in uW, or a floor in uV."""
+        """See `power.model.PowerModel`; a rank is a power in uW, or a floor in uV."""
         if self.depends(cluster):
             return None
         if self.name == WATTSON:
@@ -93,7 +87,7 @@ class CurvePower:
         return None if floor is None else (floor, floor)
 
     def interval_fj(self, cluster: Cluster, interval: Interval) -> Energies:
-        """See `power.billed.PowerModel`."""
+        """See `power.model.PowerModel`."""
         row = self._row(cluster, interval.khz, interval.beside)
         if interval.cpu == SHARED_PART:
             return {whole_component("shared"): interval.active_ns * row.static}
@@ -114,7 +108,7 @@ class CurvePower:
         return energies
 
     def chip_fj(self, on_ns: int, off_ns: int) -> Energies:
-        """See `power.billed.PowerModel`: the curves have no such part."""
+        """See `power.model.PowerModel`: the curves have no such part."""
         return {whole_component("shared"): 0}
 
     def _row(self, cluster: Cluster, khz: int, beside: object) -> CurveRow:

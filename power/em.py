@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from eascope.configs.activity import Activity
 from eascope.configs.platform import CAPACITY_SCALE, Cluster, Platform
 from eascope.host.table import Column, Table
+from eascope.power.derived import DerivedPower, shared_microwatt
 from eascope.power.given import USUAL, GivenModel, as_given
 from eascope.power.level import load_level
-from eascope.power.model import DerivedPower, shared_microwatt
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from eascope.configs.billing import CHIP
-from eascope.power.derived import CYCLE, PARTS
 from eascope.power.level import PER_FETCH, PER_INSTRUCTION, PER_OTHER, Level, load_level
+from eascope.power.mcpat import CYCLE, PARTS
 
 #: Parts of the energy stack, in the order of printing. The clock is apart: the calibration's factor
 #: stands for the clock tree, which McPAT does not know and which belongs to no unit.

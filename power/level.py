@@ -16,7 +16,7 @@ from pathlib import Path
 from eascope.host.errors import unknown
 from eascope.host.strict import StrictTable, read_toml
 from eascope.power.counted import load_calibration
-from eascope.power.derived import CYCLE, POWER_MODELS, STATES, CorePower, load_derived
+from eascope.power.mcpat import CYCLE, POWER_MODELS, STATES, CorePower, load_derived
 
 LEVELS = POWER_MODELS / "levels.toml"
 #: uW of a W.

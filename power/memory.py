@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.strict import read_json
-from eascope.power.derived import DERIVED
+from eascope.power.mcpat import DERIVED
 
 CONTROLLER = DERIVED / "memory" / "ddr3-1600.json"
 

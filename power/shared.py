@@ -14,12 +14,12 @@ from eascope.configs.knobs import BILLINGS, SHARED_POWER, STATED
 from eascope.configs.platform import Cluster
 from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
-from eascope.power.billed import Energies, Interval, PowerModel
 from eascope.power.curves import CurvePower
+from eascope.power.model import Energies, Interval, PowerModel
 
 
 class OtherShared:
-    """A power model with another shared part; see `power.billed.PowerModel`."""
+    """A power model with another shared part; see `power.model.PowerModel`."""
 
     def __init__(self, model: PowerModel, shared: str) -> None:
         self._model, self._shared = model, shared
@@ -37,15 +37,15 @@ class OtherShared:
         return dict.fromkeys(spent, 0) if self._shared == "zero" else spent
 
     def depends(self, cluster: Cluster) -> bool:
-        """See `power.billed.PowerModel`."""
+        """See `power.model.PowerModel`."""
         return self._model.depends(cluster)
 
     def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
-        """See `power.billed.PowerModel`."""
+        """See `power.model.PowerModel`."""
         return self._model.vote(cluster, khz)
 
     def early_ns(self, cluster: Cluster) -> int:
-        """See `power.billed.PowerModel`."""
+        """See `power.model.PowerModel`."""
         return self._model.early_ns(cluster)
 
     def chip_fj(self, on_ns: int, off_ns: int) -> Energies:

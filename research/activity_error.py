@@ -30,10 +30,10 @@ from eascope.experiments.request import Request, resolve
 from eascope.experiments.runs import Run
 from eascope.host.cache import write_atomic
 from eascope.host.proc import Ending, say
-from eascope.power.billed import interval_of
-from eascope.power.derived import POWER_MODELS
+from eascope.power.derived import KERNEL, DerivedPower, busy_events
 from eascope.power.events import EventPower, load_events
-from eascope.power.model import KERNEL, DerivedPower, busy_events
+from eascope.power.mcpat import POWER_MODELS
+from eascope.power.model import interval_of
 from eascope.power.records import (
     ActivityCell,
     ActivityComparison,

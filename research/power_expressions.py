@@ -26,8 +26,8 @@ from eascope.experiments.characterisation.measure import request, run_kernels
 from eascope.host.cache import sha256_file
 from eascope.host.errors import EascopeError
 from eascope.host.proc import Ending
-from eascope.power.derived import POWER_MODELS
 from eascope.power.events import EventPower, load_events
+from eascope.power.mcpat import POWER_MODELS
 from eascope.power.records import ExpressionsRecord, KernelExpression, ordered_json
 
 RECORDS = POWER_MODELS / "expressions"

@@ -26,9 +26,9 @@ from eascope.host.proc import Ending
 from eascope.host.strict import shown_path
 from eascope.host.version import eascope_version
 from eascope.power.counted import load_counted
-from eascope.power.derived import CYCLE, POWER_MODELS
 from eascope.power.events import load_events
 from eascope.power.level import level_cores, load_level
+from eascope.power.mcpat import CYCLE, POWER_MODELS
 from eascope.power.measurements import Measurements, load_measured
 from research.draw import STUDIES
 from research.run import table, write
@@ -98,7 +98,7 @@ def cluster_w(
 ) -> float:
     """Power in W of ``cluster`` at ``khz`` with ``busy`` CPUs in ``kernel``, the others in WFI.
 
-    As `power.model.DerivedPower` bills it: counted events of the CPUs and their L2, a clock for
+    As `power.derived.DerivedPower` bills it: counted events of the CPUs and their L2, a clock for
     each busy CPU, leakage of all, and the shared part, at the OPP's supply and the platform's
     temperature.
     """

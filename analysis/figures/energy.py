@@ -19,7 +19,7 @@ from eascope.analysis.figures import style
 from eascope.analysis.figures.common import NAME_PT, Note, broken, label, note_of, text_width
 from eascope.analysis.records.result import Tables
 from eascope.configs.billing import CHIP
-from eascope.power.billed import TRANSITIONS
+from eascope.power.model import TRANSITIONS
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Agreement(KnownRecord):
     :param speeds: of core types, ``board`` or ``measured``.
     :param power: name of the power model that energy is computed with.
     :param conditions: of the fast engine's runs; None where they are not known.
-    :param billing: digest of that power model (`power.billed.PowerModel.digest`): with another one
+    :param billing: digest of that power model (`power.model.PowerModel.digest`): with another one
         the energies would be others. Empty where it is not known.
     """
 

@@ -19,7 +19,7 @@ from eascope.analysis.tables.counters import idle_columns
 from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch, asleep
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import SHARED_PART
-from eascope.power.billed import PowerModel
+from eascope.power.model import PowerModel
 
 Numbers = npt.NDArray[np.int64]
 
@@ -39,7 +39,7 @@ def deciding(
     platform: Platform,
     model: PowerModel,
 ) -> Deciding:
-    """The running CPU with the highest vote (`power.billed.PowerModel.vote`), at each instant."""
+    """The running CPU with the highest vote (`power.model.PowerModel.vote`), at each instant."""
     begin = int(rows["t0_ns"].min())  # type: ignore[arg-type]
     voters = [cluster for cluster in platform.clusters if not model.depends(cluster)]
     runs = {cluster.index: _running(cluster, stretches, model) for cluster in voters}

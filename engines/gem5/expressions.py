@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from eascope.engines.gem5.inside.columns import L2, Columns, Term, cpu_events
 from eascope.engines.gem5.inside.request import ClusterPower, MachineSettings
-from eascope.power.derived import STATES
 from eascope.power.events import EventPower, load_events
+from eascope.power.mcpat import STATES
 
 #: MinorCPU's mix of committed instructions is a vector, which an expression cannot read. Loads and
 #: stores are taken from accesses to the data cache; floating point (Arm's is a part of SIMD) from

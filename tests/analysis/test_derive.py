@@ -16,7 +16,7 @@ from eascope.analysis.records.cell import CELL, CellRecord
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
-from eascope.power.billed import StatedPower
+from eascope.power.stated import StatedPower
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 

@@ -28,7 +28,7 @@ from eascope.analysis.figures import robust as axes_figure
 from eascope.analysis.robust import AtValue, Robust
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.power.model import DerivedPower
+from eascope.power.derived import DerivedPower
 from tests.support.synthetic import make_run
 from tests.support.varied import at
 

@@ -16,8 +16,9 @@ from eascope.configs.activity import load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import SHARED_PART
-from eascope.power.billed import Component, Interval, StatedPower
 from eascope.power.choice import power_model
+from eascope.power.model import Component, Interval
+from eascope.power.stated import StatedPower
 
 US = 1_000
 WINDOW = Window(t0_ns=0, t1_ns=1_000 * US, offset_ns=0)

@@ -27,7 +27,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
 from eascope.experiments.trace_events import TRACE_EVENTS
-from eascope.power.billed import StatedPower
+from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run
 
 BY_NAME = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)

@@ -15,8 +15,8 @@ from eascope.analysis.derive import derive
 from eascope.analysis.figures.stack import draw
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
+from eascope.power.derived import DerivedPower
 from eascope.power.memory import load_controller
-from eascope.power.model import DerivedPower
 from tests.support.synthetic import make_run, reseal
 
 

@@ -19,9 +19,9 @@ from eascope.configs.platform import Platform
 from eascope.host.errors import RequestError
 from eascope.power import events, level
 from eascope.power.choice import power_model
-from eascope.power.derived import CYCLE, CorePower, load_derived
+from eascope.power.derived import DerivedPower
 from eascope.power.events import STACK
-from eascope.power.model import DerivedPower
+from eascope.power.mcpat import CYCLE, CorePower, load_derived
 from tests.support.synthetic import make_run
 
 

@@ -15,7 +15,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.board import BOARD
 from eascope.host.cache import sha256_bytes
-from eascope.power.derived import POWER_MODELS
+from eascope.power.mcpat import POWER_MODELS
 
 CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
 

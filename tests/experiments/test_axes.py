@@ -29,7 +29,7 @@ from eascope.experiments.request import Names, resolve
 from eascope.experiments.runs import Run
 from eascope.host.cache import runs_root
 from eascope.host.errors import RequestError
-from eascope.power.billed import Interval
+from eascope.power.model import Interval
 from tests.support.campaigns import StandInRuns
 from tests.support.cells import REQUEST, Artefacts
 from tests.support.command import COMPARE

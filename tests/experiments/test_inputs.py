@@ -27,7 +27,7 @@ from eascope.experiments.runs import Run, check, execute
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
 from eascope.kernels.own import read_own
-from eascope.power.billed import StatedPower
+from eascope.power.stated import StatedPower
 from tests.support.cells import Artefacts, prepared
 from tests.support.command import inside
 from tests.support.fake import badly, cell

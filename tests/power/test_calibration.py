@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from eascope.experiments.cli.main import main
+from eascope.experiments.cli.power import COLUMN, predicted
 from eascope.host.errors import RequestError
 from eascope.power import calibrate
 from eascope.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
-from eascope.power.derived import load_derived
 from eascope.power.fit import fit, leaving_out, non_negative
+from eascope.power.mcpat import load_derived
 from eascope.power.measurements import VARIABLE, load_measured
-from eascope.power.predict import COLUMN, predicted, write_csv
 from tests.support.calibration import row
 
 CORE = "cortex-a15"
@@ -74,20 +75,20 @@ def test_power_is_the_sum_over_mcpats_energies() -> None:
     assert half["leakage"] == pytest.approx(parts["leakage"] / 8)
 
 
-def test_predict_adds_a_column(tmp_path: Path) -> None:
+def test_predict_adds_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "rows.csv"
     with source.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(row()))
         writer.writeheader()
         writer.writerows([row(), row(**{"Frequency A15": "500"})])
-    out = io.StringIO()
-    write_csv(predicted(CORE, source), out)
-    rows = list(csv.DictReader(io.StringIO(out.getvalue())))
+    assert main(["power", "predict", "--core", CORE, "--csv", str(source)]) == 0
+    text = capsys.readouterr().out
+    rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == 2
     assert list(rows[0]) == [*row(), COLUMN]
     assert 0.3 < float(rows[1][COLUMN]) < float(rows[0][COLUMN]) < 1.5
     again = tmp_path / "again.csv"
-    again.write_text(out.getvalue())
+    again.write_text(text)
     with pytest.raises(RequestError, match="allowed: a file without this column"):
         predicted(CORE, again)
 

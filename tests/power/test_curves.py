@@ -20,9 +20,9 @@ from eascope.configs.platform_file import load_platform, read_platform
 from eascope.engines.records import SHARED_PART
 from eascope.experiments.controls import Controls
 from eascope.host.errors import RequestError
-from eascope.power.billed import Interval, whole_component
 from eascope.power.choice import power_model
 from eascope.power.curves import CurvePower
+from eascope.power.model import Interval, whole_component
 
 DEEP = 1
 

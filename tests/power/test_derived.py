@@ -11,7 +11,7 @@ import pytest
 
 from eascope.configs.core import Core, list_cores, load_core
 from eascope.host.errors import RequestError
-from eascope.power.derived import CYCLE, DERIVED, PARTS, g_of_t, load_derived
+from eascope.power.mcpat import CYCLE, DERIVED, PARTS, g_of_t, load_derived
 
 
 def changed(core: Core, inputs: dict[str, Any]) -> list[str]:

@@ -13,9 +13,9 @@ from eascope.engines.gem5.expressions import LEAKS, expressions, number, readabl
 from eascope.engines.gem5.inside import columns
 from eascope.engines.gem5.inside.columns import EVENTS, L2, cpu_events
 from eascope.engines.gem5.settings import machine_settings
-from eascope.power.derived import STATES
 from eascope.power.events import INTEGER_EVENTS, SHARED_WITH_INTEGER, STACK, group_of, load_events
 from eascope.power.level import load_level
+from eascope.power.mcpat import STATES
 
 
 @pytest.mark.parametrize("core", list_cores())

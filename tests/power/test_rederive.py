@@ -15,7 +15,7 @@ import pytest
 
 from eascope.configs.core import CORES
 from eascope.host.cache import cache_root
-from eascope.power.derived import DERIVED, POWER_MODELS
+from eascope.power.mcpat import DERIVED, POWER_MODELS
 
 MISSING = [tool for tool in ("cargo", "g++", "make", "patch") if shutil.which(tool) is None]
 

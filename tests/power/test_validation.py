@@ -15,8 +15,8 @@ from eascope.configs.platform_file import load_platform
 from eascope.engines.gem5.inside.columns import cpu_events
 from eascope.host.errors import EascopeError
 from eascope.host.record import Record
-from eascope.power.derived import CYCLE, DERIVED, POWER_MODELS
 from eascope.power.events import load_events
+from eascope.power.mcpat import CYCLE, DERIVED, POWER_MODELS
 from eascope.power.records import (
     ActivityRecord,
     CalibrationRecord,

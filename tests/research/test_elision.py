@@ -13,9 +13,9 @@ from eascope.configs.platform import Platform
 from eascope.engines.records import SHARED_PART
 from eascope.experiments.renew.costed import CostedRun
 from eascope.experiments.request import resolve
-from eascope.power.derived import CYCLE
+from eascope.power.derived import DerivedPower, busy_events
 from eascope.power.events import load_events
-from eascope.power.model import DerivedPower, busy_events
+from eascope.power.mcpat import CYCLE
 from research.activity_error import billed, compare, events
 from research.elision import CASES, executable, record_of
 from research.program_speed import FAST, MEASURE, REFERENCE, SCENARIO, rates, request

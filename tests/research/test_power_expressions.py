@@ -11,8 +11,8 @@ from eascope.configs.platform import Platform
 from eascope.engines.records import START, STOP
 from eascope.experiments.characterisation.guest import FIRST_MARK, KERNELS
 from eascope.host.errors import EascopeError
-from eascope.power.derived import CYCLE
 from eascope.power.events import load_events
+from eascope.power.mcpat import CYCLE
 from research.power_expressions import compare, statistics
 
 MODEL = "system.cluster_little.cpus.power_model.dynamicPower"

@@ -29,7 +29,7 @@ from eascope.engines.gem5.inside.rows import CPU_HEAD, Recorder, cluster_layout,
 from eascope.engines.gem5.settings import machine_settings
 from eascope.engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART
 from eascope.host.proc import run
-from eascope.power.derived import load_derived
+from eascope.power.mcpat import load_derived
 
 SLOW, FAST = 2000, 1000  # periods in ps
 PARTS: RowNumbers = {
