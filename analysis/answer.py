@@ -58,11 +58,11 @@ def _null(comparison: Comparison) -> list[str]:
     if isinstance(null, RecordedNull):
         percent = null.percent(row)
         return [] if percent is None else [f"{line}+-{percent:.1f} %, {null.seeds_words}"]
-    made = null.difference(row)
-    if made is None or made.percent is None:
+    diff = null.difference(row)
+    if diff is None or diff.percent is None:
         return []
-    interval = f" ({percent_interval(made)})" if made.clear is not None else ""
-    return [f"{line}{made.percent:+.1f} %{interval}, {null.seeds_words}"]
+    interval = f" ({percent_interval(diff)})" if diff.clear is not None else ""
+    return [f"{line}{diff.percent:+.1f} %{interval}, {null.seeds_words}"]
 
 
 def percent_interval(difference: Difference) -> str:

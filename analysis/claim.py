@@ -78,7 +78,7 @@ def claim_of(part: Part, positive: Callable[[Term], bool]) -> Claim | None:
         left, sign, right = right, _MIRRORED[sign], left
     bound = constant(right)
     if bound is not None:
-        return _level(left, sign, bound, any(each.percent for each in _operations(right)))
+        return _level(left, sign, bound, any(operation.percent for operation in _operations(right)))
     (first, own), (second, other) = _split(left), _split(right)
     if first > 0 and second > 0 and positive(other):
         ratio = Operation("-", (Operation("/", (own, other)), number(1.0)))
@@ -136,7 +136,7 @@ def _split(term: Term) -> tuple[float, Term]:
 
 def _unit(term: Term) -> str:
     """The unit that a measure's key names; empty for counts and for computed terms."""
-    if any(each.name in ("*", "/") for each in _operations(term)):
+    if any(operation.name in ("*", "/") for operation in _operations(term)):
         return ""
     names = {measure.path[0] for measure in term.measures}
     units = {

@@ -202,9 +202,9 @@ class Comparison:
         if line is None:
             return {}
         return {
-            name: made.percent
-            for name, made in line.differences.items()
-            if made.percent is not None and abs(made.percent) > OTHER_WORK_PERCENT
+            name: diff.percent
+            for name, diff in line.differences.items()
+            if diff.percent is not None and abs(diff.percent) > OTHER_WORK_PERCENT
         }
 
     @property
@@ -223,15 +223,19 @@ class Comparison:
         """The scenario's expectations about the variants that were run."""
         expectations: dict[tuple[str, str], Expectation] = {}
         for runs in self.variants.values():
-            for each in runs[0].cell.expect:
-                expectations.setdefault((each.variant, each.statement), each)
+            for expectation in runs[0].cell.expect:
+                expectations.setdefault((expectation.variant, expectation.statement), expectation)
         noted = {} if self.cell.own_platform else findings(self.platform.name, self.cell.scenario)
         queues = {name: runs[0].cell.kernel.series for name, runs in self.variants.items()}
         known = {
             key: finding.shown(self.conditions, queues.get(key[0], ()))
             for key, finding in noted.items()
         }
-        entries = [each for each in expectations.values() if each.variant in self.variants]
+        entries = [
+            expectation
+            for expectation in expectations.values()
+            if expectation.variant in self.variants
+        ]
         return judge(entries, self.results, known)
 
     @cached_property

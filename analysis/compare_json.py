@@ -69,7 +69,7 @@ def differences_json(comparison: Comparison) -> list[dict[str, Any]]:
 
 def difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, Any]:
     """An entry of ``differences``: one measure of one variant, in the unit of ``result.json``."""
-    made, scale = line.differences[name], line.row.scale
+    diff, scale = line.differences[name], line.row.scale
     base, value = line.mean(comparison.baseline), line.mean(name)
     if base is None or value is None:
         raise ValueError("a difference without values")
@@ -81,18 +81,18 @@ def difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, 
         "variant": name,
         "baseline_value": base / scale,
         "value": value / scale,
-        "difference": made.absolute / scale,
-        "seeds": made.seeds,
-        "paired": made.paired,
-        "correlation": made.correlation,
+        "difference": diff.absolute / scale,
+        "seeds": diff.seeds,
+        "paired": diff.paired,
+        "correlation": diff.correlation,
     }
     noise = comparison.noise
     floor = noise.floor(line.row) if noise else None
     if floor is not None:
         entry["noise_floor"] = floor / scale
-    if made.percent is not None:
-        entry["percent"] = made.percent
-    ends = possible_interval(line.row, made)
+    if diff.percent is not None:
+        entry["percent"] = diff.percent
+    ends = possible_interval(line.row, diff)
     if ends is not None:
         entry["confidence_95"] = [end / scale for end in ends]
     return entry

@@ -147,8 +147,10 @@ def interval_words(comparison: Comparison) -> str:
     if seeds < ENOUGH:
         return f"Fewer than {ENOUGH} seeds: values only, no test.{null}"
     few = f"; a verdict needs {ENOUGH_FOR_VERDICT} seeds" if seeds < ENOUGH_FOR_VERDICT else ""
-    differences = [each for line in comparison.lines for each in line.differences.values()]
-    pairs = [each.paired for each in differences if each.correlation is not None]
+    differences = [
+        difference for line in comparison.lines for difference in line.differences.values()
+    ]
+    pairs = [difference.paired for difference in differences if difference.correlation is not None]
     paired = (
         f", paired by seed where the correlation over seeds exceeds {PAIRED_ABOVE:g} "
         f"({sum(pairs)} of {len(pairs)} differences)"

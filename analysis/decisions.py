@@ -123,8 +123,8 @@ def decisions(run: Derived) -> pl.DataFrame:
     """
     window = read_window(run.run / MARKS)
     trace = read_trace(run.run / TRACE)
-    said = _recorded(run.cell, DECISION_EVENT)
-    table = trace.table(DECISION_EVENT) if said else _computed(computed_decisions(trace))
+    kernels_own = _recorded(run.cell, DECISION_EVENT)
+    table = trace.table(DECISION_EVENT) if kernels_own else _computed(computed_decisions(trace))
     table = table.with_columns((pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"))
     table = table.filter(pl.col("t_ns").is_between(0, window.ns, closed="left"))
     reasons, paths = [], []
@@ -146,16 +146,16 @@ def decisions(run: Derived) -> pl.DataFrame:
 def _computed(shown: Sequence[ComputedDecision]) -> pl.DataFrame:
     """Decisions that energies show, as the event `DECISION_EVENT` would have them."""
     columns: dict[str, list[object]] = {
-        "t_ns": [each.t_ns for each in shown],
-        "comm": [each.thread for each in shown],
-        "pid": [each.pid for each in shown],
-        "prev_cpu": [each.prev_cpu for each in shown],
-        "dst_cpu": [each.dst_cpu for each in shown],
+        "t_ns": [decision.t_ns for decision in shown],
+        "comm": [decision.thread for decision in shown],
+        "pid": [decision.pid for decision in shown],
+        "prev_cpu": [decision.prev_cpu for decision in shown],
+        "dst_cpu": [decision.dst_cpu for decision in shown],
         "mode": [None for _ in shown],
-        "path": [0 if each.woken else 1 for each in shown],
+        "path": [0 if decision.woken else 1 for decision in shown],
         "candidates": [
-            " ".join(f"{cpu}:-:-:-:{energy}" for cpu, energy in each.energies.items())
-            for each in shown
+            " ".join(f"{cpu}:-:-:-:{energy}" for cpu, energy in decision.energies.items())
+            for decision in shown
         ],
     }
     texts = ("comm", "candidates")
@@ -164,7 +164,7 @@ def _computed(shown: Sequence[ComputedDecision]) -> pl.DataFrame:
 
 
 def _recorded(cell: CellRecord, event: str) -> bool:
-    return any(each.endswith(f":{event}") for each in cell.controls.trace_events)
+    return any(known.endswith(f":{event}") for known in cell.controls.trace_events)
 
 
 def recorded(cell: CellRecord) -> bool:

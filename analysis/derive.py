@@ -137,7 +137,7 @@ def result_of(source: RunData) -> Result:
     check_gets_on(source)
     values = {measure.name: measure.function(source) for measure in MEASURES}
     measured = {name: value for name, value in values.items() if value is not None}
-    own = {each.name for each in fields(Result)}
+    own = {entry.name for entry in fields(Result)}
     power = source.power
     result = Result(
         engine=source.cell.engine,

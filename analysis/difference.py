@@ -79,24 +79,24 @@ def difference(
     :param aligned: whether they are in the same order of seeds.
     :raises ValueError: when one is empty, or aligned ones are not of one length.
     """
-    made = estimate(
+    estimated = estimate(
         lambda means: means["variant"] - means["baseline"],
         ({"baseline": baseline}, {"variant": variant}),
         aligned=aligned,
     )
     mean = abs(sum(baseline) / len(baseline))
-    low, high = made.interval() or (None, None)
+    low, high = estimated.interval() or (None, None)
     ratio = _ratio(baseline, variant, aligned=aligned) if mean else None
     return Difference(
-        absolute=made.value,
-        percent=100 * made.value / mean if mean else None,
+        absolute=estimated.value,
+        percent=100 * estimated.value / mean if mean else None,
         low=low,
         high=high,
         baseline=mean,
-        seeds=made.seeds,
-        paired=made.paired,
-        correlation=made.correlation,
-        p=made.p,
+        seeds=estimated.seeds,
+        paired=estimated.paired,
+        correlation=estimated.correlation,
+        p=estimated.p,
         ratio=ratio,
     )
 
@@ -141,8 +141,8 @@ def unpaired_difference(baseline: Sequence[float], values: Sequence[float]) -> U
     """
     if not baseline or not values:
         raise ValueError("a sample is empty")
-    made = difference(baseline, values, aligned=False)
-    if made.percent is None or min(baseline) <= 0:
+    diff = difference(baseline, values, aligned=False)
+    if diff.percent is None or min(baseline) <= 0:
         raise ValueError("the baseline is not positive")
-    low, high = made.in_percent() or (None, None)
-    return UnpairedDifference(made.percent, low, high)
+    low, high = diff.in_percent() or (None, None)
+    return UnpairedDifference(diff.percent, low, high)

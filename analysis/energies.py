@@ -63,12 +63,12 @@ def computed_decisions(trace: Trace) -> list[ComputedDecision]:
 
     :raises TraceError: an event has other fields than expected.
     """
-    made = [
+    computed = [
         decision
         for (cpu,), events in trace.events.group_by(["cpu"], maintain_order=True)
         for decision in _of_cpu(trace, int(str(cpu)), events)
     ]
-    return sorted(made, key=lambda decision: decision.t_ns)
+    return sorted(computed, key=lambda decision: decision.t_ns)
 
 
 def _of_cpu(trace: Trace, cpu: int, events: pl.DataFrame) -> Iterator[ComputedDecision]:

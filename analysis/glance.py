@@ -77,9 +77,11 @@ def _cells(shown: Glance, row: GlanceRow) -> list[str]:
         cells.append("/".join(number(mean, row.digits) for mean in means))
     for name in shown.names[1:]:
         differences = (measure.differences.get(name) for measure in row.measures)
-        cells.append("/".join(_difference_text(each, row.digits) for each in differences))
+        cells.append(
+            "/".join(_difference_text(difference, row.digits) for difference in differences)
+        )
     if shown.noise:
-        cells.append("/".join(floor_words(each.floor, row.digits) for each in row.measures))
+        cells.append("/".join(floor_words(measure.floor, row.digits) for measure in row.measures))
     return cells
 
 

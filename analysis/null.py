@@ -45,12 +45,12 @@ class Null:
 
         The far end of the interval; without an interval the difference itself.
         """
-        made = self.difference(row)
-        if made is None:
+        diff = self.difference(row)
+        if diff is None:
             return None
-        if made.low is None or made.high is None:
-            return abs(made.absolute)
-        return max(abs(made.low), abs(made.high))
+        if diff.low is None or diff.high is None:
+            return abs(diff.absolute)
+        return max(abs(diff.low), abs(diff.high))
 
 
 @dataclass(frozen=True)

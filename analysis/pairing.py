@@ -31,7 +31,7 @@ def paired(variants: Mapping[str, Sequence[Derived]]) -> dict[str, list[Derived]
         missing = [str(seed) for seed in every if seed not in runs]
         if missing:
             others = ", ".join(
-                other for other, has in seeds.items() if any(int(each) in has for each in missing)
+                other for other, has in seeds.items() if any(int(seed) in has for seed in missing)
             )
             raise EascopeError(
                 f"{name} has no run of seed {', '.join(missing)}, but {others} has: runs are "

@@ -18,13 +18,13 @@ from eascope.analysis.records.result import Result
 from eascope.host.errors import nearest
 
 #: Measures whose keys are tasks, programs among them: those have threads like any task.
-BY_TASK = sorted(["task_work_s", *(each.name for each in MEASURES if each.by == "<task>")])
+BY_TASK = sorted(["task_work_s", *(measure.name for measure in MEASURES if measure.by == "<task>")])
 #: The measures whose keys are programs alone.
 PROGRAM = "program"
-BY_PROGRAM = tuple(each.name for each in MEASURES if each.by == "<program>")
+BY_PROGRAM = tuple(measure.name for measure in MEASURES if measure.by == "<program>")
 #: Types of all keys: of a measure, what its function returns.
 _TYPES = get_type_hints(Result) | {
-    each.name: get_type_hints(each.function)["return"] for each in MEASURES
+    measure.name: get_type_hints(measure.function)["return"] for measure in MEASURES
 }
 _BY_NAME = (Mapping, dict)
 #: What is no number of a run's: what other statements say of it, and names.

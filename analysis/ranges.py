@@ -27,16 +27,16 @@ def cut(value: float, possible: Range) -> float:
     return min(max(value, possible[0]), possible[1])
 
 
-def possible_interval(row: MeasureRow, made: Difference) -> tuple[float, float] | None:
+def possible_interval(row: MeasureRow, diff: Difference) -> tuple[float, float] | None:
     """The interval of a difference, cut to what a variant can have above the baseline's mean.
 
     :returns: in the row's unit; None with too few seeds.
     """
-    if made.low is None or made.high is None:
+    if diff.low is None or diff.high is None:
         return None
     least, most = RANGES.get(row.path[0], (0.0, math.inf))
-    possible = row.scale * least - made.baseline, row.scale * most - made.baseline
-    return cut(made.low, possible), cut(made.high, possible)
+    possible = row.scale * least - diff.baseline, row.scale * most - diff.baseline
+    return cut(diff.low, possible), cut(diff.high, possible)
 
 
 def ranges_of(verdict: Verdict) -> list[Range]:
@@ -76,7 +76,7 @@ def _operation(term: Operation, of: list[Range]) -> Range:
     (low, high), *others = of
     if term.name in ("min", "max"):
         pick = min if term.name == "min" else max
-        return pick(each[0] for each in of), pick(each[1] for each in of)
+        return pick(bounds[0] for bounds in of), pick(bounds[1] for bounds in of)
     if term.name == "abs":
         return (max(0.0, low, -high), max(abs(low), abs(high)))
     ((other_low, other_high),) = others

@@ -133,8 +133,8 @@ def _lead(comparison: Comparison, robust: Robust | None) -> str:
     window = comparison.variants[comparison.baseline][0].result.window_s
     seeds = len(comparison.seeds)
     elided = "busy loops elided" if cell.elide else "busy loops executed"
-    said = ". ".join(all_answers(comparison, robust))
-    lead = f'<p class="lead">{escape(said)}.</p>\n'
+    answers = ". ".join(all_answers(comparison, robust))
+    lead = f'<p class="lead">{escape(answers)}.</p>\n'
     if noted := attention(comparison):
         items = "".join(f"<li>{escape(line)}.</li>" for line in noted)
         lead += f'<ul class="attention">{items}</ul>\n'

@@ -87,7 +87,9 @@ class Robust:
     def path(self) -> tuple[str, ...]:
         """The energy by which all are compared: of the same work, where work differs anywhere."""
         every = [self.asked, *(at.compared for at in self.values)]
-        if any(each.other_work for each in every) and all(each.line(*PER_WORK) for each in every):
+        if any(comparison.other_work for comparison in every) and all(
+            comparison.line(*PER_WORK) for comparison in every
+        ):
             return PER_WORK
         return self.asked.total.row.path
 
@@ -133,5 +135,5 @@ def sign(difference: Difference) -> str:
 
 
 def _overall(asked: str, words: Sequence[tuple[str, str, str]]) -> Overall:
-    differing = tuple(each for each in words if each[2] != asked)
+    differing = tuple(word for word in words if word[2] != asked)
     return Overall(DEPENDS if differing else asked, differing)

@@ -37,7 +37,9 @@ def _answer(robust: Robust, name: str) -> str:
     if overall.word == DEPENDS:
         return f"{name} against {base}, {robust.label}: {overall.words}{reservation}"
     every = [robust.asked, *(at.compared for at in robust.values)]
-    percents = [p for each in every if (p := robust.difference(each, name).percent) is not None]
+    percents = [
+        p for comparison in every if (p := robust.difference(comparison, name).percent) is not None
+    ]
     span = f"{min(percents):+.1f} .. {max(percents):+.1f} %" if percents else "no percentage"
     if overall.word in (LESS, MORE):
         how = f"uses {overall.word} {robust.label} than {base}"
@@ -78,7 +80,7 @@ def robust_table(robust: Robust) -> Table:
     rows.append(
         (
             *("all", "", str(sum(at.own_runs for at in robust.values))),
-            *("depends" if each.word == DEPENDS else each.word for each in overall),
+            *("depends" if verdict.word == DEPENDS else verdict.word for verdict in overall),
         )
     )
     return Table(columns, tuple(rows))

@@ -52,7 +52,7 @@ UNITS = {
 
 #: Of those that are not from zero to infinity.
 RANGES: Mapping[str, Range] = {
-    each.name: each.range for each in MEASURES if each.range != (0.0, math.inf)
+    measure.name: measure.range for measure in MEASURES if measure.range != (0.0, math.inf)
 }
 #: Headings of lines that measures declare, in their order; any other comes after them.
 GROUPS = (
@@ -211,13 +211,13 @@ def _declared(platform: Platform, tasks: Sequence[str]) -> Iterator[MeasureRow]:
         "<cluster>": [cluster.name for cluster in platform.clusters],
         "<cpu>": [*map(str, platform.cpus)],
     }
-    measures = [(lines, each) for each in MEASURES if (lines := each.lines) is not None]
+    measures = [(lines, measure) for measure in MEASURES if (lines := measure.lines) is not None]
     measures.sort(key=lambda of: (*GROUPS, of[0].group).index(of[0].group))
     for (_, by), same in groupby(measures, key=lambda of: (of[0].group, of[1].by)):
         together = list(same)
         for name in names[by]:
-            for lines, each in together:
-                yield from _lines(lines, each, name, platform)
+            for lines, measure in together:
+                yield from _lines(lines, measure, name, platform)
 
 
 def _lines(lines: Lines, of: Measure, name: str, platform: Platform) -> Iterator[MeasureRow]:

@@ -111,7 +111,7 @@ def estimate(
         different lengths.
     """
     lengths = [{len(values) for values in sample.values()} for sample in samples]
-    if any(len(each) != 1 or 0 in each for each in lengths):
+    if any(len(length) != 1 or 0 in length for length in lengths):
         raise ValueError("values are not of one positive length")
     if aligned and len(set.union(*lengths)) != 1:
         raise ValueError("values are not aligned by seed")
@@ -203,7 +203,7 @@ def _bootstrap(
     distribution: Any,  # noqa: ANN401
 ) -> tuple[float, float]:
     """The BCa interval at a level, of a distribution that was resampled before."""
-    made = stats.bootstrap(
+    result = stats.bootstrap(
         groups,
         _sum_of_means,
         n_resamples=0,
@@ -211,7 +211,7 @@ def _bootstrap(
         confidence_level=level,
         bootstrap_result=distribution,
     ).confidence_interval
-    return float(made.low), float(made.high)
+    return float(result.low), float(result.high)
 
 
 #: Seeds that are no longer worth asking for.
@@ -221,7 +221,7 @@ POWER = 0.8
 
 
 def seeds_needed(
-    made: Estimate, bounds: tuple[float, float], level: float, least: int
+    estimated: Estimate, bounds: tuple[float, float], level: float, least: int
 ) -> int | None:
     """Seeds with which the interval most likely lies within ``bounds``, or beyond one of them.
 
@@ -232,27 +232,27 @@ def seeds_needed(
     :param least: the fewest that are allowed to decide.
     :returns: None where it takes more than `MOST_SEEDS`.
     """
-    if made.seeds == 1:
+    if estimated.seeds == 1:
         return None
 
     def decides(seeds: int) -> bool:
-        return _power(made, bounds, level, seeds) >= POWER
+        return _power(estimated, bounds, level, seeds) >= POWER
 
     if not decides(MOST_SEEDS):
         return None
     return bisect_left(range(MOST_SEEDS), True, lo=least, key=decides)
 
 
-def _power(made: Estimate, bounds: tuple[float, float], level: float, seeds: int) -> float:
+def _power(estimated: Estimate, bounds: tuple[float, float], level: float, seeds: int) -> float:
     """The probability that a t interval with ``seeds`` seeds lies on one side of each bound."""
     low, high = bounds
-    gaps = (made.value - low, high - made.value)
+    gaps = (estimated.value - low, high - estimated.value)
     # Beyond a bound, the interval has to be wholly beyond that one.
     gaps = gaps if min(gaps) >= 0 else (-min(gaps), math.inf)
-    error = made.deviation / math.sqrt(seeds)
+    error = estimated.deviation / math.sqrt(seeds)
     if error == 0:
         return float(min(gaps) > 0)
-    freedom = len(made.groups) * (seeds - 1)
+    freedom = len(estimated.groups) * (seeds - 1)
     beyond = stats.t.ppf((1 + level) / 2, freedom)
     within = [float(stats.nct.sf(beyond, freedom, min(gap / error, 30.0))) for gap in gaps]
     return sum(within) - 1

@@ -164,8 +164,8 @@ def _report(path: Path) -> bytes:
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode != 0 or not re.search(rb"^cpus=\d+$", done.stdout, re.MULTILINE):
         size = path.stat().st_size
-        said = (done.stderr + done.stdout[-500:]).decode(errors="replace")
-        complaint = " ".join(said.replace(str(path), "the file").split())[:200]
+        output = (done.stderr + done.stdout[-500:]).decode(errors="replace")
+        complaint = " ".join(output.replace(str(path), "the file").split())[:200]
         cut = re.search(r"Need at least (\d+)", complaint)
         if cut:
             raise TraceError(f"{path}: truncated: {size} of {cut.group(1)} bytes are there")

@@ -131,28 +131,28 @@ class _Test:
 
     def decide(self, level: float) -> str:
         """The verdict at a level: all comparisons must be met, and one refutes them all."""
-        answers = [claim.decided(_interval(made, level)) for claim, made in self.claims]
+        answers = [claim.decided(_interval(estimated, level)) for claim, estimated in self.claims]
         if all(answers):
             return SHOWN
         strict = 1 - (1 - level) / len(self.claims)
-        again = [claim.decided(_interval(made, strict)) for claim, made in self.claims]
+        again = [claim.decided(_interval(estimated, strict)) for claim, estimated in self.claims]
         return REFUTED if False in again else UNDECIDED
 
     def _needed(self, level: float) -> int | None:
         """Seeds that decide every comparison that seeds have not decided."""
         most = 0
-        for claim, made in self.claims:
-            if claim.decided(_interval(made, level)) is not None:
+        for claim, estimated in self.claims:
+            if claim.decided(_interval(estimated, level)) is not None:
                 continue
             bounds = claim.low, claim.high
-            needed = seeds_needed(made, bounds, level, ENOUGH_FOR_VERDICT)
+            needed = seeds_needed(estimated, bounds, level, ENOUGH_FOR_VERDICT)
             if needed is None:
                 return None
             most = max(most, needed)
         return most or ENOUGH_FOR_VERDICT
 
     def _effects(self, level: float) -> tuple[Effect, ...]:
-        return tuple(_effect(claim, made, level) for claim, made in self.claims)
+        return tuple(_effect(claim, estimated, level) for claim, estimated in self.claims)
 
 
 def _reason(needed: int | None) -> str:
@@ -161,19 +161,19 @@ def _reason(needed: int | None) -> str:
     return f"about {needed} seeds would decide it"
 
 
-def _interval(made: Estimate, level: float) -> tuple[float, float]:
-    interval = made.interval(level)
+def _interval(estimated: Estimate, level: float) -> tuple[float, float]:
+    interval = estimated.interval(level)
     if interval is None:
         raise ValueError("too few seeds for an interval")
     return interval
 
 
-def _effect(claim: Claim, made: Estimate, level: float) -> Effect:
-    low, high = made.interval(level) or (None, None)
+def _effect(claim: Claim, estimated: Estimate, level: float) -> Effect:
+    low, high = estimated.interval(level) or (None, None)
     stated = (_finite(claim.low), _finite(claim.high))
     return Effect(
-        *(made.value, low, high, stated, claim.unit, claim.relative),
-        *(made.paired, made.correlation),
+        *(estimated.value, low, high, stated, claim.unit, claim.relative),
+        *(estimated.paired, estimated.correlation),
     )
 
 
@@ -272,11 +272,11 @@ def _claims(
     if len(samples) > 2 or None in claims:
         return
     for part, claim in zip(parts, claims, strict=True):
-        mentioned = {MeasurePath(each.path, each.variant or own) for each in part.measures}
+        mentioned = {MeasurePath(measure.path, measure.variant or own) for measure in part.measures}
         rows = [
             kept
             for sample in samples
-            if (kept := {each: row for each, row in sample.items() if each in mentioned})
+            if (kept := {path: row for path, row in sample.items() if path in mentioned})
         ]
         if claim is not None:
             yield claim, _estimate(claim, own, rows)

@@ -91,10 +91,10 @@ def read_curves(
     if complete:
         named.only(clusters)
         early.only(clusters)
-    listed = [each for each in clusters if complete or named.has(each)]
-    policies = {each: named.integer(each, 0, 254) for each in listed}
+    listed = [cluster for cluster in clusters if complete or named.has(cluster)]
+    policies = {name: named.integer(name, 0, 254) for name in listed}
     early_us = {
-        each: early.integer(each, 0, clusters[each], "us") for each in listed if early.has(each)
+        name: early.integer(name, 0, clusters[name], "us") for name in listed if early.has(name)
     }
     active = table.integer("rail_uw_per_mhz_v2", 1, 100_000, "uW per MHz and V^2 of a busy CPU")
     source = sources.of(table, "source")
@@ -126,8 +126,8 @@ _MILLIWATT = ("static", "active", "idle0", "idle1")
 def _rows(name: str, kind: str, policies: Mapping[str, int]) -> Iterator[CurveRow]:
     """The rows of a file that are of clusters of the platform; clusters may share a policy."""
     for row in _numbers(CURVES / f"{name}-{kind}.csv"):
-        others = [each for each in policies if policies[each] == row.get("dep_policy")]
-        for cluster in (each for each in policies if policies[each] == row["policy"]):
+        others = [policy for policy in policies if policies[policy] == row.get("dep_policy")]
+        for cluster in (policy for policy in policies if policies[policy] == row["policy"]):
             for other in others if "dep_policy" in row else [""]:
                 yield CurveRow(
                     cluster=cluster,

@@ -192,7 +192,7 @@ def _bill_no_other_opps(data: Data) -> None:
 
 def _tables(value: object) -> list[Data]:
     """The tables of a list; a file that is wrong elsewhere is complained about when it is read."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [table for table in value if isinstance(table, dict)] if isinstance(value, list) else []
 
 
 def _below_new_clusters(changes: Data, base: Mapping[str, Any]) -> tuple[str, ...]:

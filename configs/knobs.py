@@ -408,15 +408,17 @@ class BillingKnobs:
 def _knobs_of(table: type) -> dict[str, Knob]:
     hints = get_type_hints(table)
     return {
-        each.name: Knob(each.name, _kind(hints[each.name]), each.default, **each.metadata["knob"])
-        for each in fields(table)
+        entry.name: Knob(
+            entry.name, _kind(hints[entry.name]), entry.default, **entry.metadata["knob"]
+        )
+        for entry in fields(table)
     }
 
 
 def _kind(hint: Any) -> type:  # noqa: ANN401 - a type as Python has it
     if get_origin(hint) is tuple:
         return tuple
-    kind: type = next(each for each in (get_args(hint) or (hint,)) if each is not type(None))
+    kind: type = next(choice for choice in (get_args(hint) or (hint,)) if choice is not type(None))
     return kind
 
 
@@ -428,21 +430,21 @@ KNOBS: Mapping[str, Knob] = {**BILLINGS, **CONTROLS}
 
 def words(table: ControlKnobs | BillingKnobs) -> list[str]:
     """The differences of ``table`` from the defaults, for names of folders and for people."""
-    said: list[str] = []
+    chosen: list[str] = []
     for name, value in vars(table).items():
-        each = KNOBS[name]
-        if value == each.default:
+        item = KNOBS[name]
+        if value == item.default:
             continue
-        if callable(each.word):
-            said += each.word(table)
-        elif each.word:
-            said.append(each.word.format(value))
-        elif each.kind is bool:
-            said.append(("" if value else "no-") + name.replace("_", "-"))
-        elif each.kind is int:
+        if callable(item.word):
+            chosen += item.word(table)
+        elif item.word:
+            chosen.append(item.word.format(value))
+        elif item.kind is bool:
+            chosen.append(("" if value else "no-") + name.replace("_", "-"))
+        elif item.kind is int:
             stem, _, unit = name.replace("_", "-").rpartition("-")
-            said.append(f"{stem}-{value}-{unit}")
-    return said
+            chosen.append(f"{stem}-{value}-{unit}")
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -480,11 +482,11 @@ def _axis(keys: tuple[Knob, ...]) -> Axis:
     common = []
     for value, source in keys[0].others.items():
         settings = value if isinstance(value, tuple) else (value,)
-        sets = {key.name: each for key, each in zip(keys, settings, strict=True)}
+        sets = {key.name: setting for key, setting in zip(keys, settings, strict=True)}
         shown = (
-            _shown(key, each)
-            for key, each in zip(keys, settings, strict=True)
-            if key is keys[0] or each != key.default
+            _shown(key, setting)
+            for key, setting in zip(keys, settings, strict=True)
+            if key is keys[0] or setting != key.default
         )
         common.append(AxisValue(" ".join(shown), sets, source))
     return Axis(keys, tuple(common))
@@ -498,8 +500,8 @@ def _shown(key: Knob, value: Setting) -> str:
 
 #: All model axes, in the order of tables.
 AXES: Mapping[str, Axis] = {
-    name: _axis(tuple(each for each in KNOBS.values() if each.axis == name))
-    for name in dict.fromkeys(each.axis for each in KNOBS.values() if each.axis)
+    name: _axis(tuple(entry for entry in KNOBS.values() if entry.axis == name))
+    for name in dict.fromkeys(item.axis for item in KNOBS.values() if item.axis)
 }
 
 
@@ -515,15 +517,15 @@ def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:
         if AXES[name].elsewhere:
             raise table.error(name, f"no such axis here: {AXES[name].elsewhere} states it")
         values = table.table(name)
-        axes[name] = tuple(_value(AXES[name], values.table(each), each) for each in values.data)
+        axes[name] = tuple(_value(AXES[name], values.table(item), item) for item in values.data)
     return axes
 
 
 def _value(axis: Axis, table: StrictTable, name: str) -> AxisValue:
     first, *others = axis.knobs
     sets = {first.name: first.read_of_axis(table)}
-    for each in others:
-        sets[each.name] = each.read_of_axis(table) if table.has(each.name) else each.default
+    for other in others:
+        sets[other.name] = other.read_of_axis(table) if table.has(other.name) else other.default
     value = AxisValue(name, sets, source_text(table))
     table.finish()
     return value

@@ -52,16 +52,16 @@ class OppRow:
 
 def frequencies(cluster: Cluster, wanted: object) -> list[int] | None:
     """The kHz that ``wanted`` stands for, ascending; None if `ALLOWED` does not name it."""
-    there = [opp.khz for opp in cluster.opps]
+    known = [opp.khz for opp in cluster.opps]
     if isinstance(wanted, list):
         whole = all(isinstance(khz, int) and not isinstance(khz, bool) for khz in wanted)
-        inside = whole and all(there[0] <= khz <= there[-1] for khz in wanted)
+        inside = whole and all(known[0] <= khz <= known[-1] for khz in wanted)
         return sorted(set(wanted)) if wanted and inside else None
     if not isinstance(wanted, str):
         return None
     if every := _EVERY.fullmatch(wanted):
-        left = there[::-1][:: int(every[1])][::-1]
-        return left if len(left) >= min(LEAST_OPPS, len(there)) else None
+        left = known[::-1][:: int(every[1])][::-1]
+        return left if len(left) >= min(LEAST_OPPS, len(known)) else None
     if (counted := _COUNT.fullmatch(wanted)) and LEAST_OPPS <= int(counted[1]) <= MOST_OPPS:
         return _spaced(cluster, int(counted[1]), counted[2])
     return None

@@ -62,12 +62,12 @@ def overridden(base: str, platform: Platform, settings: Mapping[str, Setting]) -
     :raises RequestError: one line: key, value, what is allowed. The loader finds further faults
         when it reads the file.
     """
-    made = _Made(platform)
+    derived = _Made(platform)
     for key in sorted(settings, key=_order):
-        made.set(key, settings[key])
+        derived.set(key, settings[key])
     words = ", ".join(f"{key} = {shown_setting(settings[key])}" for key in sorted(settings))
-    document = {"base": base, "summary": f"{platform.name} with {words}", **made.document()}
-    return Overridden(toml_text(document), made.computed)
+    document = {"base": base, "summary": f"{platform.name} with {words}", **derived.document()}
+    return Overridden(toml_text(document), derived.computed)
 
 
 def shown_setting(value: Setting) -> str:
@@ -90,7 +90,7 @@ def _wrong(key: str, value: object, allowed: str) -> RequestError:
 def number_of(platform: Platform, key: str) -> float | None:
     """The number that ``platform`` has at the key of an override; None: it has none there."""
     first, _, rest = key.partition(".")
-    cluster = next((each for each in platform.clusters if each.name == first), None)
+    cluster = next((cluster for cluster in platform.clusters if cluster.name == first), None)
     if cluster is None:
         name = rest if first == "dvfs" else key
         return getattr(platform, name) if name in _NUMBERS else None

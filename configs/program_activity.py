@@ -120,12 +120,12 @@ def _read_cluster(entry: StrictTable, cluster: Cluster) -> ClusterProgram:
     for part in (table, entry):
         part.finish()
     read = ClusterProgram(cluster.name, cycles, memory_ns, samples)
-    for each in samples:
-        measured = each.cycles / each.instructions
-        stated = read.ns(each.khz) * each.khz / 1e6
+    for sample in samples:
+        measured = sample.cycles / sample.instructions
+        stated = read.ns(sample.khz) * sample.khz / 1e6
         if abs(stated / measured - 1) > MOST_RESIDUAL:
             allowed = (
-                f"such that an instruction takes {measured:.4g} cycles at {each.khz} kHz within "
+                f"such that an instruction takes {measured:.4g} cycles at {sample.khz} kHz within "
                 f"{MOST_RESIDUAL:.0%}, as measured, and not {stated:.4g}"
             )
             raise entry.error("cycles", allowed)

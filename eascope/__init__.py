@@ -97,5 +97,5 @@ def _parsed(verb: Any, *words: str, **options: object) -> Any:
             arguments.append(flag)
         elif value is not None and value is not False:
             values = value if isinstance(value, list | tuple) else [value]
-            arguments += [f"{flag}={each}" for each in values]
+            arguments += [f"{flag}={value}" for value in values]
     return parser.parse_args([*words, *arguments])

@@ -62,19 +62,19 @@ def cases_of(
     cases: list[AxisCase] = []
     left_out: list[str] = []
     for axis in axes:
-        made: list[AxisCase] = []
+        result: list[AxisCase] = []
         why = "the platform states no other value"
         for value in alternatives(platform, axis):
             try:
-                made += list(_case(axis, value, asked, billing))
+                result += list(_case(axis, value, asked, billing))
             except RequestError as error:
                 if axis in platform.axes:
                     raise
                 why = str(error)
-        cases += made
-        if not made and named:
+        cases += result
+        if not result and named:
             raise RequestError(f"axis {axis} of {platform.name}: {why}")
-        left_out += [] if made else [f"{axis}: {why}"]
+        left_out += [] if result else [f"{axis}: {why}"]
     return Cases(tuple(cases), tuple(left_out))
 
 
@@ -104,7 +104,7 @@ def _case(
         other = replace(controls, **sets)
         # The source's conditions are in the controls by now, and must not be put there again.
         changes: dict[str, Any] = {"controls": other, "source_conditions": False}
-        names = tuple(resolve(replace(each.request, **changes)) for each in asked)
+        names = tuple(resolve(replace(cell.request, **changes)) for cell in asked)
         yield AxisCase(axis, value, billing, names)
 
 

@@ -73,7 +73,9 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
         window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
-        expect=tuple(each for each in scenario.expect if each.variant == names.variant.name),
+        expect=tuple(
+            statement for statement in scenario.expect if statement.variant == names.variant.name
+        ),
         work=scenario.work,
         own_platform=platform.own,
         source_conditions=_source_conditions(names),
@@ -114,7 +116,7 @@ def _controls_record(
     """The controls, from the cell's inputs; ``state.txt`` has the guest's."""
     request, platform = names.request, names.platform
     set_otherwise = request.controls.values
-    own = {each.name for each in fields(ControlsRecord)}
+    own = {entry.name for entry in fields(ControlsRecord)}
     return ControlsRecord(
         hz=_config_value(image.config, "HZ"),
         rate_limit_us=platform.rate_limit_us,

@@ -36,7 +36,7 @@ from eascope.kernels.guest_files import FEATURES
 from eascope.kernels.variants import Variant
 
 #: Controls that set the platform's field of the same name.
-_OF_PLATFORM = tuple(each.name for each in fields(Platform) if each.name in CONTROLS)
+_OF_PLATFORM = tuple(item.name for item in fields(Platform) if item.name in CONTROLS)
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,11 @@ class Controls(ControlKnobs):
             changed["clusters"] = _at_idle_exit(platform, self.idle_exit_percent)
         if not changed:
             return platform
-        said = {**changed, "clusters": self.idle_exit_percent} if "clusters" in changed else changed
+        stated = (
+            {**changed, "clusters": self.idle_exit_percent} if "clusters" in changed else changed
+        )
         resolved = replace(
-            platform, **changed, digest=digest_of({"platform": platform.digest, **said})
+            platform, **changed, digest=digest_of({"platform": platform.digest, **stated})
         )
         if resolved.rate_limit_us < resolved.transition_latency_us:
             raise RequestError(
@@ -136,9 +138,9 @@ class Controls(ControlKnobs):
         own = variant.switches
         first = tuple(switch for switch in self.switches if switch not in own)
         off = (
-            (FEATURES, f"NO_{each.feature}")
-            for name, each in CONTROLS.items()
-            if each.feature and not getattr(self, name)
+            (FEATURES, f"NO_{item.feature}")
+            for name, item in CONTROLS.items()
+            if item.feature and not getattr(self, name)
         )
         last = tuple(switch for switch in off if switch not in own)
         return replace(variant, switches=(*first, *own, *last)) if first or last else variant

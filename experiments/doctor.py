@@ -76,8 +76,8 @@ def _packages() -> Iterator[Check]:
         yield _no_debian(wanted)
         return
     listing = run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n"]).decode()
-    there = {line.split()[0] for line in listing.splitlines() if line.rstrip().endswith("ii")}
-    missing = [name for name in wanted if name not in there]
+    installed = {line.split()[0] for line in listing.splitlines() if line.rstrip().endswith("ii")}
+    missing = [name for name in wanted if name not in installed]
     yield _check(
         "system packages",
         not missing,
@@ -110,9 +110,9 @@ def _python() -> Iterator[Check]:
 
 def _room() -> Iterator[Check]:
     for name, folder in (("cache", cache_root()), ("runs", runs_root())):
-        there = next(path for path in (folder, *folder.parents) if path.exists())
-        free = shutil.disk_usage(there).free / 1e9
-        writable = os.access(there, os.W_OK)
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        free = shutil.disk_usage(existing).free / 1e9
+        writable = os.access(existing, os.W_OK)
         yield _check(
             f"disk for {name}",
             writable and free >= DISK_GB,
@@ -183,11 +183,13 @@ def _kernels() -> Iterator[Check]:
         yield _check(f"kernel {name}", False, str(error), "correct or remove its line in [own]")
     for name in kernel_names():
         try:
-            there = built(name)
+            kernel = built(name)
         except EascopeError as error:
             yield _corrupt(f"kernel {name}", error)
             continue
-        detail = there.version if there else "not built yet: make kernels or the first run does it"
+        detail = (
+            kernel.version if kernel else "not built yet: make kernels or the first run does it"
+        )
         yield _check(f"kernel {name}", True, detail, "")
 
 

@@ -65,9 +65,9 @@ def explained(reason: str, variant: str, *, larger: bool = False) -> str:
             "the kernel did not take these boot arguments of the variant "
             f"{variant!r}, or nothing shows that it did: {refused[2]} (script line {refused[1]})"
         )
-    if (said := _MEMBER.fullmatch(reason)) and (words := _of_programs(said[2])):
+    if (member := _MEMBER.fullmatch(reason)) and (words := _of_programs(member[2])):
         what, output = words
-        return f"{what} (script line {said[1]})" + (f"; last output: {output}" if output else "")
+        return f"{what} (script line {member[1]})" + (f"; last output: {output}" if output else "")
     if trace_full(reason):
         full = f"{reason}: the trace does not fit into its buffers"
         if larger:

@@ -75,7 +75,7 @@ def texts_of(
     """
     platform, activity = machine.platform, machine.activity
     # Two files may describe the same machine: each cell keeps its own.
-    programs = tuple(each.digest for each in figures)
+    programs = tuple(figure.digest for figure in figures)
     key = (platform.path, platform.digest, activity.digest, kernel.name, image.config, programs)
     if key not in _SHARED:
         _SHARED[key] = (
@@ -136,8 +136,8 @@ def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
 def _figures(figures: Sequence[ProgramActivity]) -> dict[str, bytes]:
     """Files of programs with figures, by their places below ``configs``."""
     return {
-        f"activity/{FIGURES}/{each.path.parent.name}/{each.path.name}": each.path.read_bytes()
-        for each in figures
+        f"activity/{FIGURES}/{figure.path.parent.name}/{figure.path.name}": figure.path.read_bytes()
+        for figure in figures
     }
 
 

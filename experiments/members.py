@@ -45,9 +45,9 @@ def _done(name: str, command: str) -> Iterator[str]:
 
 def _groups(scenario: Scenario) -> Iterator[str]:
     groups = {
-        each.member.cgroup: each.member.weight
-        for each in scenario.programs
-        if each.member and each.member.cgroup
+        program.member.cgroup: program.member.weight
+        for program in scenario.programs
+        if program.member and program.member.cgroup
     }
     if groups:
         yield f"write {GROUPS}/cgroup.subtree_control +cpu"
@@ -80,7 +80,7 @@ def warm_up(scenario: Scenario, length_us: int) -> Iterator[str]:
 
     Without this check the run would go on to the end of its window, or a client would fail.
     """
-    names = [each.name for each in scenario.programs if each.role != MEASURED]
+    names = [program.name for program in scenario.programs if program.role != MEASURED]
     if not names:
         yield f"sleep-us {length_us}"
         return
@@ -118,7 +118,7 @@ def command(program: Program, full: bool, offset_us: int) -> str:
 
 def stops(scenario: Scenario) -> Iterator[str]:
     """Lines after the window: end the programs that still run, servers last."""
-    order = sorted(scenario.programs, key=lambda each: (each.role != MEASURED, each.role == SERVER))
+    order = sorted(scenario.programs, key=lambda item: (item.role != MEASURED, item.role == SERVER))
     for program in order:
         if program.member and not program.ends_itself:
             yield from _done(f"{program.name}-stop", f"{member()} stop {program.name}")

@@ -147,8 +147,8 @@ def seen_times() -> SeenTimes:
 
 def seconds_of(work: Work, seen: SeenTimes) -> float:
     """Host seconds of one cell: by runs of its scenario, else by runs of its kind."""
-    if (each := seen.runs.get((work.kind, work.scenario))) is not None:
-        return each + BESIDE_S
+    if (known := seen.runs.get((work.kind, work.scenario))) is not None:
+        return known + BESIDE_S
     if work.kind in seen.rates:
         return seen.rates[work.kind] * work.simulated_s + BESIDE_S
     return BOOT_S * work.boots + work.rate * work.simulated_s + BESIDE_S
@@ -238,7 +238,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
     sharing: dict[str, list[Cell]] = {}
     for cell in cells:
         sharing.setdefault(cell.simkey, []).append(cell)
-    simulated = [each[0] for each in sharing.values()]
+    simulated = [sharers[0] for sharers in sharing.values()]
     missing = [cell for cell in simulated if existing(cell.simkey) is None]
     expected = estimate_s(missing)
     if missing:
@@ -265,14 +265,16 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
                 f"{run.host.mips:.{0 if run.host.mips >= 10 else 1}f} MIPS",
             )
         with one_at_a_time:
-            return [after(each, run) for each in sharing[cell.simkey]]
+            return [after(sharer, run) for sharer in sharing[cell.simkey]]
 
     with ThreadPoolExecutor(workers()) as executor:
         submitted = {i: executor.submit(simulate, simulated[i]) for i in by_machine(simulated)}
         futures = [submitted[i] for i in range(len(simulated))]
         _end_all(futures, stop)
     # Runs that were under way when another failed have ended by now, and stay.
-    errors = [error for each in futures if not each.cancelled() and (error := each.exception())]
+    errors = [
+        error for future in futures if not future.cancelled() and (error := future.exception())
+    ]
     if errors:
         raise min(errors, key=lambda error: isinstance(error, Again))
     results = {cell.simkey: iter(f.result()) for cell, f in zip(simulated, futures, strict=True)}

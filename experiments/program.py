@@ -119,8 +119,8 @@ class Program:
 
     def trace_bytes(self, full: bool) -> int:
         """Bytes that it needs in one CPU's trace buffer."""
-        each = self.member.trace_bytes if self.member else self.kind.trace_bytes
-        return self.count(full) * each
+        bytes_each = self.member.trace_bytes if self.member else self.kind.trace_bytes
+        return self.count(full) * bytes_each
 
     def words(self, full: bool) -> str:
         """The program with all its arguments, as words."""
@@ -184,7 +184,7 @@ def read_program(table: StrictTable, platform: Platform, image: str) -> Program:
     run = table.text("run", KINDS)
     content = KINDS[run].content
     if content and image not in content.images:
-        images = " or ".join(f'image = "{each}"' for each in content.images)
+        images = " or ".join(f'image = "{image}"' for image in content.images)
         raise table.error("run", f"programs of the image {image!r}; {run} needs {images}")
     if image == MINIMAL and run == "busybox":
         raise table.error("run", 'busybox needs image = "programs"')

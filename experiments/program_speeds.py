@@ -33,14 +33,14 @@ def figures_of(
 
 def speeds_of(figures: Sequence[ProgramActivity]) -> tuple[ProgramSpeed, ...]:
     """The same for an engine, which knows programs by their paths."""
-    return tuple(ProgramSpeed(KINDS[each.program].path, each.clusters) for each in figures)
+    return tuple(ProgramSpeed(KINDS[figure.program].path, figure.clusters) for figure in figures)
 
 
 def without_figures(
     scenario: Scenario, platform: Platform, figures: Sequence[ProgramActivity]
 ) -> tuple[str, ...]:
     """One line for each program whose own code runs at system code's rate, for records."""
-    known = {each.program for each in figures}
+    known = {figure.program for figure in figures}
     kinds = dict.fromkeys(program.run for program in scenario.programs)
     return tuple(
         f"program {kind}: its code runs at the kernel's instructions per cycle: it was not "

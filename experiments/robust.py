@@ -64,14 +64,14 @@ def run_with(
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     again = {cell.asked for cell in asked}
-    billings = (billing, *(each.case.billing for each in varied if not each.cells))
+    billings = (billing, *(case.case.billing for case in varied if not case.cells))
 
     def read(cell: Cell, run: Run) -> ByBilling:
         wanted = billings if cell.asked in again else (billing,)
-        return {each: derived_for(cell, run, each) for each in wanted}
+        return {way: derived_for(cell, run, way) for way in wanted}
 
     every = {cell.asked: cell for cell in cells}
-    every |= {cell.asked: cell for each in varied for cell in each.cells}
+    every |= {cell.asked: cell for case in varied for cell in case.cells}
     return dict(zip(every, run_all(list(every.values()), read), strict=True))
 
 
@@ -83,17 +83,17 @@ def robust_of(
     left_out: Sequence[str] = (),
 ) -> Robust:
     """The comparison ``compared`` of the cells ``asked``, with those at other values."""
-    there = {cell.simkey for cell in asked}
+    simkeys = {cell.simkey for cell in asked}
     values = []
-    for each in varied:
-        new = {cell.simkey for cell in each.cells} - there
+    for case in varied:
+        new = {cell.simkey for cell in case.cells} - simkeys
         values.append(
             AtValue(
-                each.case.axis,
-                each.case.value.name,
-                each.case.value.source,
+                case.case.axis,
+                case.case.value.name,
+                case.case.value.source,
                 len(new),
-                _at(each, asked, runs),
+                _at(case, asked, runs),
             )
         )
     return Robust(compared, values, left_out)
@@ -101,5 +101,5 @@ def robust_of(
 
 def _at(varied: PreparedCase, asked: Sequence[Cell], runs: Mapping[str, ByBilling]) -> Comparison:
     cells = varied.cells or asked
-    made = [(cell.record.variant, runs[cell.asked][varied.case.billing]) for cell in cells]
-    return comparison(cells[0].machine.platform, by_variant(made))
+    derived = [(cell.record.variant, runs[cell.asked][varied.case.billing]) for cell in cells]
+    return comparison(cells[0].machine.platform, by_variant(derived))

@@ -74,7 +74,7 @@ class Run:
     def later(self) -> list[CellRecord]:
         """Records of later requests that this run was derived for, other than `cell`."""
         records = []
-        for path in sorted(each for root in roots_of(self.path) for each in root.glob(f"*/{CELL}")):
+        for path in sorted(cell for root in roots_of(self.path) for cell in root.glob(f"*/{CELL}")):
             with suppress(EascopeError):  # damaged tables are made again: `check` names them
                 records.append(CellRecord.read(path))
         return records

@@ -172,7 +172,7 @@ class Scenario:
         """Whether any thread of it has a clamp."""
         clamps = {(task.uclamp_min, task.uclamp_max) for task in self.tasks}
         members = (program.member for program in self.programs)
-        clamps |= {(each.uclamp_min, each.uclamp_max) for each in members if each}
+        clamps |= {(member.uclamp_min, member.uclamp_max) for member in members if member}
         return bool(clamps - {(None, None)})
 
     @property
@@ -183,4 +183,6 @@ class Scenario:
     @property
     def prepared(self) -> str:
         """The name of a server's prepared files in the guest; empty: none."""
-        return next((each.kind.prepared for each in self.programs if each.kind.prepared), "")
+        return next(
+            (program.kind.prepared for program in self.programs if program.kind.prepared), ""
+        )

@@ -77,7 +77,7 @@ def check_programs(
                 raise table.error("run", allowed)
         _check_words(program, table)
         server = program.kind.server
-        if server and not any(each.run == server for each in scenario.programs):
+        if server and not any(program.run == server for program in scenario.programs):
             raise table.error("run", f"a scenario with a program {server}, which serves it")
     count = sum(program.member is not None for program in scenario.programs)
     if count > MOST_MEMBERS:
@@ -114,10 +114,10 @@ def _check_meetings(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None
             where = table.tables("phase", 1, MOST_PHASES)[number]
             for name in phase.meet_before + phase.meet:
                 key = "meet" if name in phase.meet else "meet_before"
-                there = [other for other in scenario.tasks if meetings(other, name)]
-                if len(there) != 2 or any(other.count != 1 for other in there):
+                partners = [other for other in scenario.tasks if meetings(other, name)]
+                if len(partners) != 2 or any(other.count != 1 for other in partners):
                     raise where.error(key, f"two tasks of one thread that meet at {name!r}")
-                first, second = ((meetings(other, name), other.repeat) for other in there)
+                first, second = ((meetings(other, name), other.repeat) for other in partners)
                 if first != second or any(times != 1 for times, _ in first[0]):
                     raise where.error(
                         key, f"{name!r} once in as many phases, loops and repeats of either task"
@@ -183,7 +183,7 @@ def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:
     """Why a program cannot give this measure, in words; empty for all other measures."""
     if path[0] != PROGRAM:
         return ""
-    run = next(each.run for each in scenario.programs if each.name == path[1])
+    run = next(program.run for program in scenario.programs if program.name == path[1])
     if is_measure(run, path[2]):
         return ""
     known = ", ".join([*MEASURES.get(run, ()), OPERATIONS])

@@ -151,7 +151,7 @@ def _window(
     length_ms = window.length_ms(full)
     starts = replicate.programs_us
     # The window starts with the first program: what the machine does before is not the program's.
-    measured = [starts[each.name] for each in programs if each.role == MEASURED]
+    measured = [starts[program.name] for program in programs if program.role == MEASURED]
     first_us = min(measured) if measured and replicate.noise else 0
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
@@ -168,9 +168,10 @@ def _window(
         f"report {STATS}",
         "start",
         *(
-            f"spawn {each.name} {members.command(each, full, starts[each.name] - first_us)}"
-            for each in programs
-            if each.role == MEASURED
+            f"spawn {program.name} "
+            f"{members.command(program, full, starts[program.name] - first_us)}"
+            for program in programs
+            if program.role == MEASURED
         ),
         *([f"sleep-ms {length_ms}"] if length_ms is not None else []),
         *(f"wait {name}" for name in waited),

@@ -91,22 +91,22 @@ def read_sources(path: Path) -> Literature:
 
 def _named(top: StrictTable, key: str) -> list[tuple[str, StrictTable]]:
     table = top.table(key)
-    made = [(name, table.table(name)) for name in table.data]
-    if not made:
+    named = [(name, table.table(name)) for name in table.data]
+    if not named:
         raise missing_key(top.file, key, "a table for each name")
-    return made
+    return named
 
 
 def _document(table: StrictTable) -> Document:
-    made = Document(table.text("title"), _optional(table, "url"))
+    document = Document(table.text("title"), _optional(table, "url"))
     table.finish()
-    return made
+    return document
 
 
 def _measured(table: StrictTable, documents: dict[str, Document]) -> Measurement:
     if table.has("platform") and table.has("stand_in"):
         raise table.error("stand_in", "not together with platform")
-    made = Measurement(
+    measurement = Measurement(
         document=table.text("document", documents),
         who=table.text("who"),
         url=_optional(table, "url"),
@@ -116,15 +116,15 @@ def _measured(table: StrictTable, documents: dict[str, Document]) -> Measurement
         conditions=table.text("conditions"),
     )
     table.finish()
-    return made
+    return measurement
 
 
 def _not_simulated(table: StrictTable, measured: dict[str, Measurement]) -> NotSimulated:
-    made = NotSimulated(
+    gap = NotSimulated(
         table.text("measured", measured), table.text("states"), table.text("missing")
     )
     table.finish()
-    return made
+    return gap
 
 
 def _optional(table: StrictTable, key: str) -> str:

@@ -98,7 +98,7 @@ def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> No
     its = {name for folder in kernel.folders(SERIES) for name in _added_in(folder)}
     for event in events:
         name = event.rpartition(":")[2]
-        have = [each.name for each in folders_of_queues(SERIES) if name in _added_in(each)]
+        have = [queue.name for queue in folders_of_queues(SERIES) if name in _added_in(queue)]
         if have and name not in its:
             raise RequestError(
                 f"--events: the kernel {kernel.name!r} of {variant!r} has no event {name}: "
@@ -126,28 +126,28 @@ def recorded_events(
         return ()
     if not events and not decisions:
         return TRACE_EVENTS
-    there = built_events(vmlinux)
-    more = {_system_and_name(event, there, kernel) for event in events} - {*TRACE_EVENTS}
+    known = built_events(vmlinux)
+    more = {_system_and_name(event, known, kernel) for event in events} - {*TRACE_EVENTS}
     last: tuple[str, ...] = ()
     if decisions:
-        wanted = DECISION_EVENT if DECISION_EVENT in there else COMPUTE_EVENT
-        last = (_system_and_name(wanted, there, kernel),)
+        wanted = DECISION_EVENT if DECISION_EVENT in known else COMPUTE_EVENT
+        last = (_system_and_name(wanted, known, kernel),)
     return (*TRACE_EVENTS, *sorted(more - {*last}), *last)
 
 
-def _system_and_name(event: str, there: dict[str, tuple[str, ...]], kernel: str) -> str:
+def _system_and_name(event: str, systems: dict[str, tuple[str, ...]], kernel: str) -> str:
     """``system:name`` of an event that may be named without its system.
 
     :raises RequestError: the kernel has none, or several of that name.
     """
-    known = qualified(there)
-    named = [each for each in known if event in (each, each.partition(":")[2])]
+    known = qualified(systems)
+    named = [candidate for candidate in known if event in (candidate, candidate.partition(":")[2])]
     if len(named) == 1:
         return named[0]
     if named:
         allowed = f": allowed: {' or '.join(named)}"
     else:
-        near = nearest(event, known if ":" in event else there, 3)
+        near = nearest(event, known if ":" in event else systems, 3)
         allowed = f"{near}: allowed: an event that it was built with (it has {len(known)})"
     raise RequestError(f"--events: the kernel {kernel!r} has no event {event!r}{allowed}")
 
@@ -170,7 +170,7 @@ def trace_kib(
     if not events:
         return 0
     seconds = scenario.window.simulated_s(full) + stir_ms / 1000
-    programs = sum(each.trace_bytes(full) for each in scenario.programs)
+    programs = sum(program.trace_bytes(full) for program in scenario.programs)
     kib_per_s = max(TRACE_KIB_PER_S, _turns_kib_per_s(scenario.tasks))
     wanted = (round(seconds * kib_per_s) + programs // 1024) * _room(events)
     return min(most_kib(platform), max(TRACE_KIB_LEAST, wanted))

@@ -54,9 +54,9 @@ def check_runs_folder() -> None:
     :raises RequestError: one line.
     """
     root = runs_root()
-    there = next(path for path in (root, *root.parents) if path.exists())
-    if not there.is_dir():
-        raise RequestError(f"EASCOPE_RUNS {root}: {there} is no folder: allowed: a folder")
+    existing = next(path for path in (root, *root.parents) if path.exists())
+    if not existing.is_dir():
+        raise RequestError(f"EASCOPE_RUNS {root}: {existing} is no folder: allowed: a folder")
 
 
 def check_runs_place() -> None:
@@ -73,9 +73,9 @@ def _check(setting: str, folder: Path) -> None:
 
     :raises RequestError: one line: setting, value, cause, what is allowed.
     """
-    there = next(path for path in (folder, *folder.parents) if path.exists())
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
     try:
-        Path(tempfile.mkdtemp(dir=there, prefix=".eascope-")).rmdir()
+        Path(tempfile.mkdtemp(dir=existing, prefix=".eascope-")).rmdir()
     except OSError as error:
-        where = "" if there == folder else f"{there}: "
+        where = "" if existing == folder else f"{existing}: "
         raise RequestError(f"{setting} {folder}: {where}{error.strerror}: {ALLOWED}") from error

@@ -128,13 +128,13 @@ def started_at(pid: int) -> int | None:
 def claims_on(path: Path) -> list[LockClaim]:
     """The claims on the lock ``path``, by number."""
     pattern = re.compile(re.escape(f"{path.name}{MARK}") + r"(\d{1,9})")
-    there = []
+    claims = []
     with suppress(FileNotFoundError):
         for name in os.listdir(path.parent):
             if match := pattern.fullmatch(name):
                 claim = _read(path.parent / name, int(match[1]))
-                there += [claim] if claim else []
-    return sorted(there, key=lambda claim: claim.number)
+                claims += [claim] if claim else []
+    return sorted(claims, key=lambda claim: claim.number)
 
 
 def _read(path: Path, number: int) -> LockClaim | None:
@@ -203,21 +203,21 @@ def claimed(
 
 def _acquire(path: Path, waiting: Callable[[], None], watch: ClaimWatch) -> Path:
     """Make the one claim on ``path``: its file."""
-    said = False
+    told = False
     while True:
-        there = claims_on(path)
-        if not all([watch.dead(claim) for claim in there]):
-            if not said:
+        claims = claims_on(path)
+        if not all([watch.dead(claim) for claim in claims]):
+            if not told:
                 waiting()
-                said = True
+                told = True
             time.sleep(LOOK_S)
             continue
-        dead = {claim.text for claim in there}
-        mine = _make(path, max((claim.number for claim in there), default=0) + 1)
+        dead = {claim.text for claim in claims}
+        mine = _make(path, max((claim.number for claim in claims), default=0) + 1)
         if mine is None:
             continue
         if all(claim.text in dead or claim.path == mine for claim in claims_on(path)):
-            for claim in there:
+            for claim in claims:
                 claim.path.unlink(missing_ok=True)
             return mine
         mine.unlink(missing_ok=True)
@@ -263,10 +263,10 @@ def left_over_everywhere(path: Path) -> Iterator[bool]:
     Claims of dead processes are gone afterwards.
     """
     with left_over(path) as left:
-        there = claims_on(path) if left else []
+        claims = claims_on(path) if left else []
         watch = ClaimWatch()
-        if not all([watch.dead(claim) for claim in there]):
+        if not all([watch.dead(claim) for claim in claims]):
             yield False
             return
-        with claimed(path, lambda: None) if there else nullcontext():
+        with claimed(path, lambda: None) if claims else nullcontext():
             yield left

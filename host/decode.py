@@ -102,8 +102,8 @@ def _decode(kind: Any, value: Any, key: str, name: str) -> Any:
             raise WrongValue(where, value, "an object")
         of_key, part = get_args(kind)
         return {
-            _key(of_key, each, where): _decode(part, inner, where, each)
-            for each, inner in value.items()
+            _key(of_key, name, where): _decode(part, inner, where, name)
+            for name, inner in value.items()
         }
     if isinstance(kind, type) and is_dataclass(kind):
         return decode_dataclass(kind, value, where)

@@ -68,17 +68,17 @@ def said_of(tool: str, ask: Callable[[], Sequence[str]]) -> tuple[str, ...]:
     """
     folder = cache_root() / VERSIONS
     try:
-        said = tuple(ask())
+        answers = tuple(ask())
     except EascopeError:
         known = [entry for path in folder.glob(f"{tool}-*.json") if (entry := _seen(path))]
         if not known:
             raise
         return max(known)[1]
-    path = folder / f"{tool}-{digest_of({'said': said})[:16]}.json"
+    path = folder / f"{tool}-{digest_of({'said': answers})[:16]}.json"
     if not path.is_file() and work_folder() is None:
         with suppress(OSError):  # a cache that can only be read
-            write_atomic(path, canonical_json({"said": said, "seen": time.time()}) + b"\n")
-    return said
+            write_atomic(path, canonical_json({"said": answers, "seen": time.time()}) + b"\n")
+    return answers
 
 
 def _seen(path: Path) -> tuple[float, tuple[str, ...]] | None:

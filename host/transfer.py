@@ -42,7 +42,7 @@ class Transfer:
 
     copied: list[str] = field(default_factory=list)
     bytes: int = 0
-    there: int = 0
+    kept: int = 0
     damaged: list[str] = field(default_factory=list)
 
 
@@ -83,7 +83,7 @@ def _copy_entry(entry: Path, place: Path, done: Transfer, say: Callable[[str], N
         check_artefact(entry)
         if (place / MANIFEST).is_file():
             check_artefact(place)
-            done.there += 1
+            done.kept += 1
             return
     except EascopeError as error:
         done.damaged.append(str(error))
@@ -91,7 +91,7 @@ def _copy_entry(entry: Path, place: Path, done: Transfer, say: Callable[[str], N
     place.parent.mkdir(parents=True, exist_ok=True)
     with locked_everywhere(lock_of_entry(place)):
         if (place / MANIFEST).is_file():
-            done.there += 1
+            done.kept += 1
             return
         say(name)
         with scratch(place.parent, place.name) as work:

@@ -43,8 +43,8 @@ def writing_into(folder: Path) -> Iterator[None]:
 
 def can_write(folder: Path) -> bool:
     """Whether ``folder`` is one that can be written into, or could be made."""
-    there = _nearest(folder)
-    return there.is_dir() and os.access(there, os.W_OK)
+    existing = _nearest(folder)
+    return existing.is_dir() and os.access(existing, os.W_OK)
 
 
 def _nearest(path: Path) -> Path:

@@ -40,14 +40,14 @@ class Tried:
     :param fuzzy: hunks that applied with fuzz.
     :param failed: hunks that did not apply.
     :param hunks: all of them.
-    :param there: the source has the whole patch already.
+    :param applied: the source has the whole patch already.
     """
 
     patch: Path
     fuzzy: int
     failed: int
     hunks: int
-    there: bool = False
+    applied: bool = False
 
     @property
     def clean(self) -> bool:
@@ -58,8 +58,8 @@ class Tried:
     def words(self) -> str:
         """The reason why it is not clean, in words."""
         if self.failed:
-            there = ", it is there already" if self.there else ""
-            return f"{self.failed} of {self.hunks} hunks fail{there}"
+            applied = ", it is there already" if self.applied else ""
+            return f"{self.failed} of {self.hunks} hunks fail{applied}"
         return f"{self.fuzzy} of {self.hunks} hunks need fuzz"
 
 
@@ -152,14 +152,14 @@ def try_patch(tree: Path, patch: Path) -> Tried:
     if would_apply(tree, patch, "--forward"):
         run([*command, "--fuzz=0"])
         return Tried(patch, 0, 0, hunks)
-    there = would_apply(tree, patch, "--reverse", "--force")
+    applied = would_apply(tree, patch, "--reverse", "--force")
     try:
-        said = run([*command, f"--fuzz={FUZZ}"]).decode(errors="replace")
+        output = run([*command, f"--fuzz={FUZZ}"]).decode(errors="replace")
     except CommandFailed as error:
-        said = error.log_text
-    fuzzy = len(re.findall(r"^Hunk #\d+ succeeded .*with fuzz", said, re.MULTILINE))
-    lost = re.findall(r"^(\d+) out of \d+ hunks? (?:FAILED|ignored)", said, re.MULTILINE)
-    return Tried(patch, fuzzy, sum(map(int, lost)), hunks, there)
+        output = error.log_text
+    fuzzy = len(re.findall(r"^Hunk #\d+ succeeded .*with fuzz", output, re.MULTILINE))
+    lost = re.findall(r"^(\d+) out of \d+ hunks? (?:FAILED|ignored)", output, re.MULTILINE)
+    return Tried(patch, fuzzy, sum(map(int, lost)), hunks, applied)
 
 
 def drifts(source: Source, kernels: Sequence[Kernel], files: Path) -> list[Drift]:

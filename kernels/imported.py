@@ -164,10 +164,10 @@ def with_line(file: Path, name: str, onto: str) -> str:
     wanted = dict(read_toml(file).data)
     wanted.setdefault("own", {})[name] = parse_toml(where, line)[name]
     try:
-        made = parse_toml(where, new)
+        parsed = parse_toml(where, new)
     except ValueError:
-        made = {}
-    if made != wanted:
+        parsed = {}
+    if parsed != wanted:
         raise RequestError(
             f"{where}: no line can be added to [own]: allowed: a table with the head "
             "[own], one line for each name"

@@ -127,8 +127,8 @@ def brought(spec: Kernel, source: Source) -> Brought:
     def build(folder: Path) -> None:
         old = _answers(below, before, fragment)
         with _kbuild(source, spec) as kbuild:
-            made = _difference(kbuild, fragment, old, _options_of(patches))
-        made.write(folder / "brought.json")
+            changed = _difference(kbuild, fragment, old, _options_of(patches))
+        changed.write(folder / "brought.json")
 
     key = {
         **{"asked": ASKED, "before": before.sha256, "source": source.sha256},
@@ -225,14 +225,14 @@ def _difference(kbuild: _Kbuild, fragment: str, old: Answers, added: set[str]) -
         for name, value in asked.items()
         if name not in stated and value not in ("n", old.usual.get(name))
     }
-    made = kbuild.usual("\n".join([fragment, *_lines(asked, taken)]))
-    lost = {name for name in taken if made.get(name) != asked[name]}
+    config = kbuild.usual("\n".join([fragment, *_lines(asked, taken)]))
+    lost = {name for name in taken if config.get(name) != asked[name]}
     known = {*old.ours, *old.plain, *old.usual, *stated}
     added = (added | {*ours, *plain}) - known
     otherwise = {
         name: value
         for name, value in plain.items()
-        if value != old.plain.get(name) and value != made.get(name, value) and name not in taken
+        if value != old.plain.get(name) and value != config.get(name, value) and name not in taken
     }
     if otherwise:
         # Options of ours that give way if these defaults are taken: others of the same choice.
@@ -242,13 +242,13 @@ def _difference(kbuild: _Kbuild, fragment: str, old: Answers, added: set[str]) -
             for name, value in stated.items()
             if then.get(name, "n") != value
         }
-    off = {name for name in added & {*made} if made[name] == "n"} - {*otherwise}
+    off = {name for name in added & {*config} if config[name] == "n"} - {*otherwise}
     return Brought(
         taken=_lines(asked, taken - lost),
         off=tuple(f"CONFIG_{name}" for name in sorted(off)),
         stated=_lines(otherwise),
-        unmet=tuple(f"CONFIG_{name}" for name in sorted((added - {*made}) | lost)),
-        same=made == old.usual,
+        unmet=tuple(f"CONFIG_{name}" for name in sorted((added - {*config}) | lost)),
+        same=config == old.usual,
     )
 
 

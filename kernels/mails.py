@@ -235,8 +235,8 @@ def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
     places: dict[int, Mail] = {}
     for mail in newest:
         if mail.number:
-            there = places.setdefault(mail.number, mail)
-            if _diff(there.patch) != _diff(mail.patch):
+            first = places.setdefault(mail.number, mail)
+            if _diff(first.patch) != _diff(mail.patch):
                 raise RequestError(
                     f"{text!r}: patch {mail.number}/{totals[0]} of v{version} is there twice, and "
                     "they differ: allowed: one of each"
@@ -253,8 +253,8 @@ def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
 
 def _spans(numbers: Sequence[int]) -> str:
     """``1-152, 154-373`` of sorted numbers."""
-    ends = [each for each in numbers if each + 1 not in numbers]
-    starts = [each for each in numbers if each - 1 not in numbers]
+    ends = [number for number in numbers if number + 1 not in numbers]
+    starts = [number for number in numbers if number - 1 not in numbers]
     spans = [
         str(first) if first == last else f"{first}-{last}"
         for first, last in zip(starts, ends, strict=True)

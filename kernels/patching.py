@@ -77,13 +77,13 @@ def would_apply(tree: Path, patch: Path, *how: str) -> bool:
 def _rest_message(tree: Path, patches: list[Path], number: int) -> str:
     """The outcome of the queue's other patches: those after ``number`` that fail by themselves."""
     parts = []
-    there = would_apply(tree, patches[number], "--reverse", "--force")
-    if there:
+    applied = would_apply(tree, patches[number], "--reverse", "--force")
+    if applied:
         parts.append(f"{patches[number].name} is in that source already")
     queue = patch_label(patches[number]).partition("/")[0]
     parts.append(f"{number} of {len(patches)} patches of {queue} were applied before it")
     after = patches[number + 1 :]
-    alone, following = _failing(tree, after if there else patches[number:])
+    alone, following = _failing(tree, after if applied else patches[number:])
     alone = [name for name in alone if name != patches[number].name]
     if alone:
         parts.append(f"of the {len(after)} after it these do not apply either: {', '.join(alone)}")

@@ -191,7 +191,7 @@ def known_offers() -> dict[str, str] | None:
 
 def best(sources: Sequence[Source]) -> Source:
     """The newest version on which the queues were tested, else the newest."""
-    return next((each for each in sources if each.tested), sources[0])
+    return next((source for source in sources if source.tested), sources[0])
 
 
 def released(release: str) -> Source | None:

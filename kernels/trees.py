@@ -136,8 +136,8 @@ class TreeSource(Source):
             some = names[start : start + BATCH]
             for name in some:
                 (folder / name).unlink(missing_ok=True)
-            if there := self.has(some):
-                self._extract(folder, [f":(literal){name}" for name in there])
+            if held := self.has(some):
+                self._extract(folder, [f":(literal){name}" for name in held])
 
     def has(self, names: Sequence[str]) -> list[str]:
         """Which of the files ``names`` the tree has, sorted."""
@@ -238,13 +238,13 @@ def queues_to_apply(tree: Tree, queues: Sequence[Path]) -> list[str]:
             for patch in series_patches(queue, source.release.name)
             for name in added_files(patch)
         }
-        there = source.has(sorted(adds)) if adds else []
-        if there and len(there) < len(adds):
-            missing = sorted(set(adds) - set(there))[0]
+        added = source.has(sorted(adds)) if adds else []
+        if added and len(added) < len(adds):
+            missing = sorted(set(adds) - set(added))[0]
             raise RequestError(
-                f"{tree.words}: {there[0]} is there, which {patch_label(adds[there[0]])} adds, and "
+                f"{tree.words}: {added[0]} is there, which {patch_label(adds[added[0]])} adds, and "
                 f"{missing} is not: allowed: a tree with all of {queue.name} applied, or none of it"
             )
-        if not there:
+        if not added:
             left.append(queue.name)
     return left

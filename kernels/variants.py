@@ -278,7 +278,7 @@ def _boot(table: StrictTable) -> str:
     value = table.value("boot", allowed)
     if not isinstance(value, str) or (value and not _BOOT.fullmatch(value)):
         raise table.error("boot", allowed)
-    if any(each.partition("=")[0] in _TAKES_CPUS for each in value.split()):
+    if any(argument.partition("=")[0] in _TAKES_CPUS for argument in value.split()):
         raise table.error("boot", allowed)
     return value
 

@@ -181,7 +181,7 @@ def busy_events(
     if activity is None or not (measured := _loop_events(cluster, activity)):
         return power.reference(), f"reference activity ({power.level.sources[0]})"
     ipc = activity.ipc(cluster)
-    counts = {event: ipc * each for event, each in measured.items() if event != CYCLE}
+    counts = {event: ipc * count for event, count in measured.items() if event != CYCLE}
     return {CYCLE: 1.0} | counts, (
         "events per instruction of rt-app's busy loop, measured on gem5's detailed cores, at "
         f"{ipc:.3g} instructions per cycle"

@@ -82,7 +82,7 @@ def capacities_of(platform: Platform, cluster: Cluster) -> tuple[int, ...]:
     known = platform.capacities[cluster.cpus[0]]
     if cluster is platform.clusters[-1]:
         return (known,)
-    most = max(each.capacity_dmips_mhz for each in platform.clusters)
+    most = max(cluster.capacity_dmips_mhz for cluster in platform.clusters)
     return cluster.capacity_dmips_mhz * CAPACITY_SCALE // most, known
 
 

@@ -69,8 +69,8 @@ class EventPower:
             (level.others, PER_OTHER),
             (level.fetches, PER_FETCH),
         ):
-            for event, each in events.items():
-                counts[event] = counts.get(event, 0.0) + weight * each * level.ipc
+            for event, count in events.items():
+                counts[event] = counts.get(event, 0.0) + weight * count * level.ipc
         return counts
 
     def stack_pj(self, counts: Mapping[str, float]) -> dict[str, float]:
@@ -140,8 +140,8 @@ def load_events(core: str) -> EventPower:
                 by_part = level.power.pj_by_part(event)
             parts[event] = {part: scale * energy for part, energy in by_part.items()}
     # The reference activity has these events per other instruction, and OTHERS in this many of it.
-    each = sum(PER_OTHER[event] for event in OTHERS)
-    scale = level.level * level.factors["back_end"] / each
+    per_other = sum(PER_OTHER[event] for event in OTHERS)
+    scale = level.level * level.factors["back_end"] / per_other
     for event in OTHERS:
         if event in parts:
             for shared in SHARED_WITH_INTEGER:

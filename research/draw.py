@@ -113,12 +113,12 @@ def _read(path: Path) -> Any:  # noqa: ANN401 - JSON
 def _seen(value: Any) -> Any:  # noqa: ANN401 - JSON
     """``value`` with its tables as lists of rows."""
     if isinstance(value, list):
-        return [_seen(each) for each in value]
+        return [_seen(inner) for inner in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"columns", "rows"}:
         return [dict(zip(value["columns"], row, strict=True)) for row in value["rows"]]
-    return {name: _seen(each) for name, each in value.items()}
+    return {name: _seen(inner) for name, inner in value.items()}
 
 
 def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
@@ -136,7 +136,7 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
         autoescape=False,
     )
     filters = (fixed, signed, change, effect, rows, row, values, worst, median, origin)
-    environment.filters |= {each.__name__: each for each in filters}
+    environment.filters |= {function.__name__: function for function in filters}
     try:
         text = environment.get_template(PAGE).render(records or records_of(study))
     except jinja2.TemplateSyntaxError as error:
@@ -179,7 +179,7 @@ def effect(verdict: Row) -> str:
 
 def rows(table: Iterable[Row], **where: object) -> list[Row]:
     """The rows that have these values."""
-    return [each for each in table if all(each[name] == value for name, value in where.items())]
+    return [item for item in table if all(item[name] == value for name, value in where.items())]
 
 
 def row(table: Iterable[Row], **where: object) -> Row:
@@ -197,7 +197,7 @@ def values(table: Iterable[Row], *keys: str) -> list[Any]:
     """What each row has below these keys; rows that lack one are left out."""
     inner: list[Any] = list(table)
     for key in keys:
-        inner = [each[key] for each in inner if key in each]
+        inner = [entry[key] for entry in inner if key in entry]
     return inner
 
 
@@ -206,9 +206,9 @@ def worst(numbers: Iterable[float | None]) -> float:
     return max(abs(number) for number in numbers if number is not None)
 
 
-def origin(made: Mapping[str, Any]) -> str:
+def origin(origin_record: Mapping[str, Any]) -> str:
     """The origin of a record in words."""
-    known = Origin.decode(made, RECORD)
+    known = Origin.decode(origin_record, RECORD)
     versions = ", ".join(f"{name} {version}" for name, version in known.versions.items())
     words = f"Made by `{known.command}`, from {known.made_from}"
     words += f" ({versions})." if versions else "."
@@ -234,7 +234,7 @@ def index(pages: Mapping[str, str]) -> str:
     lines = [_INDEX_HEAD.rstrip("\n"), "", "| question | answer | page |", "|---|---|---|"]
     for name, text in pages.items():
         title = text.partition("\n")[0].removeprefix("# ")
-        answers = [section(text, each) for each in ("Question", "Answer")]
+        answers = [section(text, heading) for heading in ("Question", "Answer")]
         lines.append(f"| {' | '.join(answers)} | [{title}]({name}.md) |")
     return "\n".join(lines) + "\n"
 

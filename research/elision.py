@@ -126,7 +126,10 @@ def record_of(pairs: Mapping[str, Mapping[str, CostedRun]], command: str) -> dic
 
 def _row(case: ElisionPair, pair: Mapping[str, CostedRun]) -> list[Any]:
     executed, elided = (pair[side] for side in SIDES)
-    met = [[(each.statement, each.met) for each in ran.result.expect] for ran in (executed, elided)]
+    met = [
+        [(answer.statement, answer.met) for answer in ran.result.expect]
+        for ran in (executed, elided)
+    ]
     busy = executed.result.cpu_busy
     return [
         case.warmup_ms,

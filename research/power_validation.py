@@ -106,8 +106,8 @@ def cluster_w(
     volts, celsius = cluster.opp(khz).uv / 1e6, platform.temperature_c
     hertz = khz * 1e3
     counts = {
-        event: kernel.ipc[khz] * hertz * each
-        for event, each in kernel.events.items()
+        event: kernel.ipc[khz] * hertz * count
+        for event, count in kernel.events.items()
         if event != CYCLE
     }
     dynamic = power.dynamic_w({CYCLE: hertz} | counts, 1.0, volts)

@@ -50,14 +50,14 @@ def rates(
 
     :param without: the fast engine's run in which no program has figures of its own.
     """
-    known = {each.program for each in names.figures}
+    known = {value.program for value in names.figures}
     clusters = {cpu: cluster.name for cluster in names.platform.clusters for cpu in cluster.cpus}
     for program in names.scenario.programs:
         if program.cpus:
             printed = [
                 float(run.result.program[program.name][MEASURE]) for run in (fast, without, gem5)
             ]
-            errors = [100 * (each / printed[-1] - 1) for each in printed[:2]]
+            errors = [100 * (value / printed[-1] - 1) for value in printed[:2]]
             yield [program.run, clusters[program.cpus[0]], program.run in known, *printed, *errors]
 
 
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             *(request(SCENARIO, *engine) for engine in (FAST, REFERENCE)),
             *(request(WHOLE, *engine) for engine in (FAST, WHOLE_REFERENCE)),
         ]
-        cells = [prepare(resolve(each)) for each in asked]
+        cells = [prepare(resolve(item)) for item in asked]
         names = cells[0].names
         cells.append(prepare(replace(names, figures=())))
         ran = run_all(cells, derive_costed)

@@ -107,7 +107,7 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    groups = [(group, [resolve(each) for each in group.requests]) for group in asked(plan)]
+    groups = [(group, [resolve(request) for request in group.requests]) for group in asked(plan)]
     if not groups:
         raise RequestError(f"{PLAN}: no comparison: allowed: [[comparison]]")
     identity = identity_of(groups[0][1][0].engine)
@@ -150,26 +150,26 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
     unit of work, which ``per`` names. ``by_seed`` has the energy of each seed.
     """
     rows: dict[str, list[list[Any]]] = {name: [] for name in TABLES}
-    for group, each in done:
+    for group, result in done:
         head, release = group.head, group.release
-        for name in each.names:
-            cell = [*head, name + release, each.baseline + release, *_cell(each, name)]
-            energies = [*head, name + release, list(each.total.values[name].values())]
+        for name in result.names:
+            cell = [*head, name + release, result.baseline + release, *_cell(result, name)]
+            energies = [*head, name + release, list(result.total.values[name].values())]
             rows["cells"].append(cell)
             rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
-        for verdict in _verdicts(each):
+        for verdict in _verdicts(result):
             row = [*head, verdict[0] + release, *verdict[1:]]
             rows["verdicts"] += [row] if row not in rows["verdicts"] else []
-        rows["printed"] += [[*head, *row] for row in _printed(each, group.compared.printed)]
-    runs = [run for _, each in done for some in each.variants.values() for run in some]
+        rows["printed"] += [[*head, *row] for row in _printed(result, group.compared.printed)]
+    runs = [run for _, result in done for some in result.variants.values() for run in some]
     first = done[0][1]
-    made = {
+    record = {
         "origins": [origin_of(command, [run.cell for run in runs]).encode()],
         "seeds": len(first.seeds),
         "duration": first.cell.duration,
-        "power": {each.cell.platform: each.power_model.name for _, each in done},
+        "power": {result.cell.platform: result.power_model.name for _, result in done},
     }
-    return made | {name: table(TABLES[name], some) for name, some in rows.items() if some}
+    return record | {name: table(TABLES[name], some) for name, some in rows.items() if some}
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
@@ -179,68 +179,68 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, An
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, list):
-        return [_rounded(each) for each in value]
+        return [_rounded(inner) for inner in value]
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def _cell(each: Comparison, name: str) -> Iterator[Any]:
+def _cell(result: Comparison, name: str) -> Iterator[Any]:
     """The columns of ``cells`` after variant and baseline."""
-    other_work = each.primary is not each.total
-    yield each.total.mean(name)
-    yield each.cell.work.unit if other_work else ""
-    yield from _change(each.line(*PER_WORK) if other_work else each.total, each, name)
-    yield _change(each.line(*WORK), each, name)[0]
+    other_work = result.primary is not result.total
+    yield result.total.mean(name)
+    yield result.cell.work.unit if other_work else ""
+    yield from _change(result.line(*PER_WORK) if other_work else result.total, result, name)
+    yield _change(result.line(*WORK), result, name)[0]
     latencies = {
         task: value
-        for task in each.tasks
-        if (value := _mean(each.line("latency_us", task, "p95"), name)) is not None
+        for task in result.tasks
+        if (value := _mean(result.line("latency_us", task, "p95"), name)) is not None
     }
     worst = max(latencies, key=lambda task: latencies[task], default="")
     yield latencies.get(worst)
     yield worst
-    yield _mean(each.line("migrations"), name)
-    yield _mean(each.line("missed_deadlines"), name)
-    yield _mean(each.line("overutilized_share"), name)
+    yield _mean(result.line("migrations"), name)
+    yield _mean(result.line("missed_deadlines"), name)
+    yield _mean(result.line("overutilized_share"), name)
 
 
 def _mean(line: Line | None, name: str) -> float | None:
     return None if line is None or not line.values.get(name) else line.mean(name)
 
 
-def _change(line: Line | None, each: Comparison, name: str) -> tuple[float | None, ...]:
+def _change(line: Line | None, result: Comparison, name: str) -> tuple[float | None, ...]:
     """The difference from the baseline in percent and its interval."""
-    made = None if line is None or name == each.baseline else line.differences.get(name)
-    if made is None or made.percent is None:
+    diff = None if line is None or name == result.baseline else line.differences.get(name)
+    if diff is None or diff.percent is None:
         return (None, None, None)
-    ends = made.in_percent()
-    return (made.percent, *([cut(end, PERCENT_CHANGE) for end in ends] if ends else (None, None)))
+    ends = diff.in_percent()
+    return (diff.percent, *([cut(end, PERCENT_CHANGE) for end in ends] if ends else (None, None)))
 
 
-def _verdicts(each: Comparison) -> Iterator[list[Any]]:
+def _verdicts(result: Comparison) -> Iterator[list[Any]]:
     """The rows of statements that could be measured."""
-    return (verdict_row(verdict) for verdict in each.verdicts if verdict.met is not None)
+    return (verdict_row(verdict) for verdict in result.verdicts if verdict.met is not None)
 
 
 def verdict_row(verdict: Verdict) -> list[Any]:
     """The columns of ``verdicts`` after the conditions; an effect's ends are possible ones."""
-    effect: list[float | str | None] = [None, None, None, ""]
-    for made, possible in zip(verdict.effects[:1], ranges_of(verdict)[:1], strict=True):
-        ends = (None if end is None else cut(end, possible) for end in (made.low, made.high))
-        effect = [made.value, *ends, made.unit]
+    numbers: list[float | str | None] = [None, None, None, ""]
+    for effect, possible in zip(verdict.effects[:1], ranges_of(verdict)[:1], strict=True):
+        ends = (None if end is None else cut(end, possible) for end in (effect.low, effect.high))
+        numbers = [effect.value, *ends, effect.unit]
     return [
-        *(verdict.variant, verdict.statement, verdict.source, verdict.verdict, *effect),
+        *(verdict.variant, verdict.statement, verdict.source, verdict.verdict, *numbers),
         list(verdict.also_shown_of),
     ]
 
 
-def _printed(each: Comparison, measures: Sequence[str]) -> Iterator[list[Any]]:
-    for line in each.lines:
+def _printed(result: Comparison, measures: Sequence[str]) -> Iterator[list[Any]]:
+    for line in result.lines:
         measure = ".".join(line.row.path[1:])
         if line.row.path[0] == PROGRAM and measure in measures:
-            for name in each.names:
+            for name in result.names:
                 if line.values.get(name):
                     mean = line.mean(name)
-                    yield [name, measure, mean, *_change(line, each, name)]
+                    yield [name, measure, mean, *_change(line, result, name)]
 
 
 def write(study: Path, record: Mapping[str, Any]) -> None:

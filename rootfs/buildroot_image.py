@@ -58,10 +58,10 @@ def buildroot_image(name: str, copies: Sequence[ElidingCopy]) -> ImageArtefact:
     overlay = sorted(path for path in OVERLAY.rglob("*") if path.is_file())
     files = _rt_apps(lisa, copies)
     files[TRACE_CMD] = (lisa / "trace-cmd").read_bytes()
-    there = {f"/{entry.name}" for entry in entries(data)} | set(files)
+    paths = {f"/{entry.name}" for entry in entries(data)} | set(files)
     for path in overlay:
         name_there = f"/{path.relative_to(OVERLAY)}"
-        if name_there in there:
+        if name_there in paths:
             raise EascopeError(
                 f"{path}: the guest image has a {name_there} of its own: allowed: another path"
             )
@@ -110,18 +110,18 @@ def _makers() -> dict[str, str]:
 
 
 def _provenance(
-    name: str, image: Path, made: Path, overlay: Sequence[Path], copies: Sequence[ElidingCopy]
+    name: str, image: Path, result: Path, overlay: Sequence[Path], copies: Sequence[ElidingCopy]
 ) -> ImageProvenance:
-    packages = parse_json((made / "packages.json").read_bytes())
+    packages = parse_json((result / "packages.json").read_bytes())
     every = {f"/{entry.name}": sha256_bytes(entry.content) for entry in entries(image.read_bytes())}
     wheel = f"lisa-linux {LISA_VERSION}"
     content = load_content().programs
     members = {
-        each: every[program.path]
-        for each, program in content.items()
+        item: every[program.path]
+        for item, program in content.items()
         if program.made_by == "ours" and name in program.images and MINIMAL not in program.images
     }
-    ours = {each: every[f"/bin/{each}"] for each in program_names()}
+    ours = {name: every[f"/bin/{name}"] for name in program_names()}
     return ImageProvenance(
         sha256=sha256_file(image),
         overlay={path.relative_to(OVERLAY).as_posix(): sha256_file(path) for path in overlay},

@@ -98,7 +98,7 @@ def built(name: str, checkout: Path, site: str) -> Path:
         "tree": {part: tree_digest(TREE, part) for part in ("*.*", "package/**/*", "overlay/**/*")},
         "ours": {part.name: tree_digest(part) for part in (AGENT, PROGRAMS, MEMBERS, INCLUDE)},
         "site": site,
-        "makers": {each: sha256_file(Path(__file__).parent / each) for each in MAKERS},
+        "makers": {maker: sha256_file(Path(__file__).parent / maker) for maker in MAKERS},
     }
     if site == DEBIAN:
         fields["compiler"] = _compiler()
@@ -149,7 +149,9 @@ def _build(name: str, checkout: Path, site: str, folder: Path) -> None:
         log = work / "log"
         run([*_SILENT, "-j1"], cwd=out, log=log, label=f"Buildroot: {name} image", nice=10)
         (folder / "rootfs.cpio").write_bytes((out / "images/rootfs.cpio").read_bytes())
-    known = {each: str(info[each]["version"]) for each in info if info[each].get("version")}
+    known = {
+        package: str(info[package]["version"]) for package in info if info[package].get("version")
+    }
     packages = {**known, **versions, "buildroot": buildroot_version(checkout)}
     packages |= {"compiler": "Buildroot's", "libc": ""}
     if site == DEBIAN:

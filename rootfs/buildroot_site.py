@@ -206,8 +206,8 @@ def _check(tool: HostTool) -> None:
 
 
 def _downloaded(info: Mapping[str, Any]) -> Iterable[str]:
-    for name, each in info.items():
-        if each.get("downloads") and each.get("version") != "local":
+    for name, details in info.items():
+        if details.get("downloads") and details.get("version") != "local":
             yield name
 
 
@@ -230,8 +230,8 @@ def debian_toolchain(folder: Path) -> list[str]:
         raise EascopeError("Buildroot with Debian's cross compiler: allowed: an x86-64 host")
     prefix = Path("/usr") / TRIPLET
     bin_, own, sysroot = folder / "bin", folder / "gcc", folder / "sysroot"
-    for each in (bin_, own / "bin", own / TRIPLET, sysroot / "lib", sysroot / "usr"):
-        each.mkdir(parents=True)
+    for item in (bin_, own / "bin", own / TRIPLET, sysroot / "lib", sysroot / "usr"):
+        item.mkdir(parents=True)
     # A compiler finds its parts from where it lies: links to files in folders of its own.
     for parts in ("lib", "libexec"):
         if Path("/usr", parts, "gcc-cross").is_dir():

@@ -64,7 +64,7 @@ class Content:
 
     def provided(self) -> tuple[GuestProgram, ...]:
         """The programs that a provider makes."""
-        return tuple(each for each in self.programs.values() if each.made_by == "provider")
+        return tuple(program for program in self.programs.values() if program.made_by == "provider")
 
 
 @cache

@@ -57,8 +57,8 @@ def debian_programs() -> Path:
 
 
 def _build(content: Content, folder: Path) -> None:
-    wanted = {each.package for each in content.provided()}
-    wanted |= {each.package for each in content.data}
+    wanted = {program.package for program in content.provided()}
+    wanted |= {data.package for data in content.data}
     debs = apt("arm64").closure(sorted(wanted))
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         root = Path(place)

@@ -61,7 +61,7 @@ def files_of(image: bytes) -> dict[str, bytes]:
     :raises EascopeError: when the image is no such archive.
     """
     return {
-        f"/{each.name}": each.content for each in _all_entries(image) if stat.S_ISREG(each.mode)
+        f"/{entry.name}": entry.content for entry in _all_entries(image) if stat.S_ISREG(entry.mode)
     }
 
 

@@ -27,8 +27,8 @@ def draw(rows: Sequence[tuple[str, Difference]], title: str, measure: str) -> Fi
     height = ABOVE + ROW * len(rows) + BELOW
     figure = Figure(figsize=(style.WIDTH, height))
     axes = figure.add_axes((LEFT, BELOW / height, 0.985 - LEFT, ROW * len(rows) / height))
-    for place, (_, made) in enumerate(rows):
-        mark(axes, place, made)
+    for place, (_, diff) in enumerate(rows):
+        mark(axes, place, diff)
     axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks(range(len(rows)), [words for words, _ in rows])
@@ -43,7 +43,7 @@ def draw(rows: Sequence[tuple[str, Difference]], title: str, measure: str) -> Fi
 def mark(
     axes: Axes,
     place: int,
-    made: Difference,
+    diff: Difference,
     noise: float | None = None,
     shown: tuple[float, float] | None = None,
 ) -> None:
@@ -54,9 +54,9 @@ def mark(
     :param noise: a difference up to this size, in percent, is not filled.
     :param shown: the ends of the axis, if bars may go on beyond it: they get arrows there.
     """
-    if made.percent is None:
+    if diff.percent is None:
         return
-    ends = possible(made.in_percent())
+    ends = possible(diff.in_percent())
     if ends is not None:
         axes.plot(ends, (place, place), color=style.INK, linewidth=1.2, zorder=2)
     for goes_on, marker, end in zip(beyond(ends, shown or _ALL), "<>", shown or _ALL, strict=True):
@@ -65,9 +65,9 @@ def mark(
                 [end], [place], marker=marker, markersize=4, color=style.INK, linestyle="none",
                 clip_on=False, zorder=3,
             )  # fmt: skip
-    clear = made.clear_above(noise)
+    clear = diff.clear_above(noise)
     axes.plot(
-        [made.percent], [place], marker="x" if made.clear is None else "o", markersize=4.5,
+        [diff.percent], [place], marker="x" if diff.clear is None else "o", markersize=4.5,
         color=style.INK, markerfacecolor=style.INK if clear else "white", linestyle="none",
         zorder=3,
     )  # fmt: skip

@@ -40,7 +40,7 @@ def draw(comparison: Comparison) -> Figure:
     clusters = len({layer.cluster for layer in layers})
     note = _note(comparison)
     labels = [broken(name) for name in names]
-    names_in = max(text_width(each, NAME_PT) for each in labels)
+    names_in = max(text_width(name, NAME_PT) for name in labels)
     left = max(0.125, 0.025 + names_in / style.WIDTH)
     below = 0.74 + note.below
     height = 0.59 + note.above + 0.17 * clusters + 0.52 * len(names) + below

@@ -61,8 +61,8 @@ def draw(robust: Robust) -> Figure:
         if asked is not None:
             axes.axvspan(*asked, color=style.GRID, linewidth=0, zorder=0)
         for place, (_, compared) in enumerate(rows):
-            made = robust.difference(compared, name)
-            used.add(_mark(axes, place, made))
+            diff = robust.difference(compared, name)
+            used.add(_mark(axes, place, diff))
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_yticks(range(len(rows)), [words for words, _ in rows] if number == 0 else [])
@@ -100,20 +100,20 @@ def _title(name: str, word: str, width: float) -> str:
     return f"{broken(f'{name}:', line)}\n{broken(word, line)}"
 
 
-def _mark(axes: Axes, place: int, made: Difference) -> str:
+def _mark(axes: Axes, place: int, diff: Difference) -> str:
     """Draw one difference; returns the answer of its interval."""
-    word = sign(made)
+    word = sign(diff)
     colour, marker = MARKS[word]
-    if made.percent is None:
+    if diff.percent is None:
         return word
-    ends = made.in_percent()
+    ends = diff.in_percent()
     if ends is not None:
         axes.plot(
             ends, (place, place), color=colour, linewidth=1.4, solid_capstyle="butt", zorder=2
         )
     face = "white" if word == SAME else colour
     axes.plot(
-        [made.percent], [place], marker=marker, markersize=4.5, color=colour,
+        [diff.percent], [place], marker=marker, markersize=4.5, color=colour,
         markerfacecolor=face, linestyle="none", zorder=3,
     )  # fmt: skip
     return word

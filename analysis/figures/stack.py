@@ -60,7 +60,7 @@ def draw(comparison: Comparison) -> Figure:
     means = f"means over {seeds} seeds" if seeds > 1 else "one seed"
     note = note_of(comparison, "Energy stack", f"{model} power; {means}")
     labels = [broken(f"{unit}, {name}", BAR_LINE) for name, unit in bars]
-    names_in = max(text_width(each, NAME_PT) for each in labels)
+    names_in = max(text_width(name, NAME_PT) for name in labels)
     left = max(0.2, 0.025 + names_in / style.WIDTH)
     below = 0.74 + note.below
     height = 0.58 + note.above + 0.4 * len(bars) + below

@@ -128,8 +128,8 @@ def findings(
         return {}
     top = read_toml(path)
     conditions = _conditions(top.table("conditions"))
-    made = top.table("patches") if top.has("patches") else None
-    patches = {} if made is None else {queue: _digest(made, queue) for queue in made.data}
+    result = top.table("patches") if top.has("patches") else None
+    patches = {} if result is None else {queue: _digest(result, queue) for queue in result.data}
     known: dict[tuple[str, str], Finding] = {}
     for table in top.tables("finding", 1, 99):
         key = table.text("variant"), table.text("statement")

@@ -71,8 +71,8 @@ def patches_of(kernels: Iterable[KernelProvenance], series: Path = SERIES) -> di
     built before a queue changed.
     """
     digests: dict[str, str] = {}
-    made = {(k.series, release_of(k.upstream).name, k.series_sha256) for k in kernels}
-    for queues, release, sha256 in sorted(made):
+    result = {(k.series, release_of(k.upstream).name, k.series_sha256) for k in kernels}
+    for queues, release, sha256 in sorted(result):
         folders = [series / name for name in queues]
         if all(map(Path.is_dir, folders)) and series_digest(folders, release) == sha256:
             digests |= digests_of((f"{name}@{release}" for name in queues), series)

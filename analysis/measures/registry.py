@@ -92,7 +92,7 @@ def measure(
     """
     most = 1.0 if unit.startswith("share") else math.inf
 
-    def made(function: Function) -> Measure:
+    def declare(function: Function) -> Measure:
         summary = (inspect.getdoc(function) or "").splitlines()[0]
         REGISTERED.append(
             Measure(
@@ -109,4 +109,4 @@ def measure(
         )
         return REGISTERED[-1]
 
-    return made
+    return declare

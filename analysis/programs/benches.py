@@ -34,14 +34,14 @@ def perf_pipe(lines: Lines, _more: Path) -> Output:
     pattern = r"# Executed (\d+) pipe operations between two (?:threads|processes)"
     count = int(lines.beginning("# Executed", pattern)[1])
     time_s = lines.number("Total time:", rf"Total time: {NUMBER} \[sec\]")
-    each = [
+    times = [
         lines.match(number, rf"{POSITIVE} usecs/op")
         for number, line in enumerate(lines.lines)
         if line.endswith("usecs/op")
     ]
-    if not each:
+    if not times:
         raise lines.error("no line ends with 'usecs/op'")
-    rate = 1e6 / float(each[0][1])
+    rate = 1e6 / float(times[0][1])
     return Output({"ops_per_s": rate, "time_s": time_s}, count, rate)
 
 

@@ -33,7 +33,7 @@ def cyclictest(lines: Lines, _more: Path) -> Output:
     threads = [number for number, line in enumerate(lines.lines) if line.lstrip().startswith("T:")]
     if threads:
         rows = [lines.match(number, _THREAD).groups()[1:] for number in threads]
-        return _output([dict(zip(_NAMES, map(float, each), strict=True)) for each in rows], [])
+        return _output([dict(zip(_NAMES, map(float, row), strict=True)) for row in rows], [])
     return _histogram(lines)
 
 
@@ -57,8 +57,8 @@ def _histogram(lines: Lines) -> Output:
     else:
         totals = [count.total() + more for count, more in zip(counts, over, strict=True)]
     by_thread = [
-        dict(zip(_NAMES, map(float, each), strict=True))
-        for each in zip(totals, *parts, strict=True)
+        dict(zip(_NAMES, map(float, counts), strict=True))
+        for counts in zip(totals, *parts, strict=True)
     ]
     return _output(by_thread, counts, sum(over))
 

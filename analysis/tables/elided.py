@@ -35,11 +35,11 @@ def with_elided(
     for (index, cpu), rows in intervals.group_by("cluster", "cpu", maintain_order=True):
         part = rows
         if cpu != SHARED_PART:
-            cluster, there = platform.clusters[index], slices.filter(pl.col("cpu") == cpu)
+            cluster, own = platform.clusters[index], slices.filter(pl.col("cpu") == cpu)
             for memory, turn in turns.items():
                 alike = [thread for thread, share in threads.items() if share == memory]
                 ns = within(
-                    there.filter(pl.col("thread").is_in(alike))
+                    own.filter(pl.col("thread").is_in(alike))
                     .sort("t0_ns")
                     .select("t0_ns", "t1_ns")
                     .rows(),

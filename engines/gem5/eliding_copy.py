@@ -119,10 +119,10 @@ def assembled(**more: int) -> bytes:
         **more,
     }
     with tempfile.TemporaryDirectory(prefix="eascope-") as scratch:
-        made, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
+        object_file, flat = Path(scratch) / "made.o", Path(scratch) / "flat"
         given = [f"-I{INCLUDE}", *(f"-D{name}={value}" for name, value in values.items())]
-        run([arm64_tool("gcc"), *given, "-c", "-o", made, SOURCE], label="eliding function")
-        run([arm64_tool("objcopy"), "-O", "binary", made, flat], label="eliding function")
+        run([arm64_tool("gcc"), *given, "-c", "-o", object_file, SOURCE], label="eliding function")
+        run([arm64_tool("objcopy"), "-O", "binary", object_file, flat], label="eliding function")
         return flat.read_bytes()
 
 

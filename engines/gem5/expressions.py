@@ -75,7 +75,7 @@ def expressions(settings: MachineSettings, celsius: float) -> dict[str, ClusterP
 
     :param settings: as of `engines.gem5.settings.machine_settings`, of a detailed mode.
     """
-    made: dict[str, ClusterPower] = {}
+    by_cluster: dict[str, ClusterPower] = {}
     for described in settings["clusters"]:
         power = load_events(described["core"])
         path = f"system.cluster_{described['name'].replace('-', '_')}"
@@ -84,7 +84,7 @@ def expressions(settings: MachineSettings, celsius: float) -> dict[str, ClusterP
         cpus = [f"{path}.cpus{place}" if count > 1 else f"{path}.cpus" for place in range(count)]
         scale = number(power.cluster_cycle_pj / power.level.power.vdd_v**2)
         clock = f"{scale}*voltage*voltage/clock_period"  # a period is in ps
-        made[described["name"]] = {
+        by_cluster[described["name"]] = {
             "cpus": [
                 {"dynamic": dynamic(columns, power, cpu), "static": static(power, "Core", celsius)}
                 for cpu in cpus
@@ -94,4 +94,4 @@ def expressions(settings: MachineSettings, celsius: float) -> dict[str, ClusterP
                 "static": static(power, "L2", celsius),
             },
         }
-    return made
+    return by_cluster

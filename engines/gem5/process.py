@@ -92,11 +92,11 @@ class _Gem5(Simulator):
 
     def died(self, code: int) -> EngineFailed:
         """The error for a gem5 that ended without a report."""
-        said = (self.folder / LOG).read_bytes()
-        if _NO_SPACE in said or shutil.disk_usage(self.folder).free < FULL_BYTES:
+        log = (self.folder / LOG).read_bytes()
+        if _NO_SPACE in log or shutil.disk_usage(self.folder).free < FULL_BYTES:
             free = shutil.disk_usage(self.folder).free
             return self.failed(f"the disk is full: {self.folder.parent}: {free} bytes free")
-        reasons = _DIED.findall(said)
+        reasons = _DIED.findall(log)
         if not reasons:
             return self.failed(died("gem5", code))
         return self.failed(f"gem5 died: {reasons[-1].decode(errors='replace')}")

@@ -174,16 +174,16 @@ def _boot(run: QemuRun) -> Boot | QemuEnded:
         boot = Boot(process, control, {}, qemu.ended)
         try:
             qemu.listen(reader, run.stall_s, run.on_progress)
-            said = control.recv(_ANSWER_BYTES).decode().split()
+            answer = control.recv(_ANSWER_BYTES).decode().split()
         except BaseException:
             boot.kill()
             raise
         finally:
             os.close(reader)
-    if not said:
+    if not answer:
         control.close()
         return ended_well(qemu, process.wait())
-    qemu.ended.cpu_s = int(said[1]) / 1e6
+    qemu.ended.cpu_s = int(answer[1]) / 1e6
     boot.files = {name: (run.out / name).read_bytes() for name in (CONSOLE, RAW_COUNTERS)}
     return boot
 

@@ -125,7 +125,7 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
         misses=count,
         instructions=round(busy * activity.turn_instructions + count * MISS_INSTRUCTIONS),
         cycles=tuple(
-            busy * own + count * each.cycles for own, each in zip(turns, missed, strict=True)
+            busy * own + count * miss.cycles for own, miss in zip(turns, missed, strict=True)
         ),
-        memory_ns=tuple(count * each.memory_ns for each in missed),
+        memory_ns=tuple(count * miss.memory_ns for miss in missed),
     )

@@ -132,7 +132,7 @@ def script(asked: Sampled) -> bytes:
         *members.setup(_without_programs(scenario), full=True),
         *(f"spawn {copy.name} {members.command(copy, True, 0)}" for copy in asked.copies),
         f"sleep-us {WARMUP_US}",
-        *(f"write {_policy(each)}/scaling_governor userspace" for each in platform.clusters),
+        *(f"write {_policy(cluster)}/scaling_governor userspace" for cluster in platform.clusters),
         "start",
         f"sleep-us {FIRST_NS // 1000}",
         *(line for _ in range(max(SWEEPS)) for line in _sweep(platform)),
@@ -220,8 +220,8 @@ def measure_program(platform: Platform, kind: str, directory: Path = ACTIVITY) -
         ):
             samples = engine.sample(machine, Path(folder), wanted)
         measured = evaluate(platform, kind, samples)
-        widest = max(each.interval for each in measured)
-        farthest = max(each.residual for each in measured)
+        widest = max(cluster.interval for cluster in measured)
+        farthest = max(cluster.residual for cluster in measured)
         say(f"widest 95 % interval {widest:.1%} of the mean, farthest from the fit {farthest:.1%}")
         if widest <= MOST_INTERVAL and farthest <= MOST_RESIDUAL:
             return write_program(platform, kind, measured, provenance(asked, engine), directory)

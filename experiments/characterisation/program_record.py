@@ -34,7 +34,7 @@ def write_program(
     path = program_path(platform, program, directory)
     figures = {
         "conditions": CONDITIONS,
-        "clusters": {each.cluster: _entry(each) for each in measured},
+        "clusters": {item.cluster: _entry(item) for item in measured},
     }
     if path.is_file() and has_figures(read_json(path).data, figures):
         return path
@@ -55,13 +55,13 @@ def _entry(measured: ProgramTime) -> dict[str, Any]:
         "cycles": measured.cycles,
         "memory_ns": measured.memory_ns,
         "samples": {
-            str(each.khz): {
-                "count": each.count,
-                "instructions": each.instructions,
-                "cycles": each.cycles,
-                "interval": each.interval,
+            str(sample.khz): {
+                "count": sample.count,
+                "instructions": sample.instructions,
+                "cycles": sample.cycles,
+                "interval": sample.interval,
             }
-            for each in measured.samples
+            for sample in measured.samples
         },
     }
 
@@ -74,13 +74,13 @@ def program_table(figures: ProgramActivity) -> Table:
     )
     rows = []
     for cluster in figures.clusters:
-        for each in cluster.samples:
-            fitted = 1e6 / (cluster.ns(each.khz) * each.khz)
+        for sample in cluster.samples:
+            fitted = 1e6 / (cluster.ns(sample.khz) * sample.khz)
             rows.append(
                 (
-                    *(cluster.name, f"{each.khz / 1000:g}", str(each.count)),
-                    f"{each.instructions / each.cycles:.3f}",
-                    *(f"+-{100 * each.interval:.1f}", f"{fitted:.3f}"),
+                    *(cluster.name, f"{sample.khz / 1000:g}", str(sample.count)),
+                    f"{sample.instructions / sample.cycles:.3f}",
+                    *(f"+-{100 * sample.interval:.1f}", f"{fitted:.3f}"),
                 )
             )
     return Table(columns, tuple(rows))

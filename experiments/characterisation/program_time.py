@@ -40,17 +40,19 @@ class ProgramTime:
     @property
     def interval(self) -> float:
         """The widest of the samples' intervals."""
-        return max(each.interval for each in self.samples)
+        return max(sample.interval for sample in self.samples)
 
     @property
     def residual(self) -> float:
         """How far the time lies from what was measured, relative to it, at the worst OPP."""
         return max(
             abs(
-                (self.cycles + self.memory_ns * each.khz / 1e6) * each.instructions / each.cycles
+                (self.cycles + self.memory_ns * sample.khz / 1e6)
+                * sample.instructions
+                / sample.cycles
                 - 1
             )
-            for each in self.samples
+            for sample in self.samples
         )
 
 
@@ -79,7 +81,7 @@ def program_time(program: str, cluster: Cluster, samples: Iterable[CpuSample]) -
 
 
 def _samples(khz: int, own: Sequence[tuple[int, float]]) -> ProgramSamples:
-    instructions, cycles = (sum(each) for each in zip(*own, strict=True))
+    instructions, cycles = (sum(item) for item in zip(*own, strict=True))
     return ProgramSamples(khz, len(own), int(instructions), round(cycles), digits(interval(own)))
 
 
@@ -91,7 +93,7 @@ def interval(samples: Sequence[tuple[float, float]]) -> float:
     Sampling Techniques, chapter 6).
     """
     count = len(samples)
-    total_x, total_y = (math.fsum(each) for each in zip(*samples, strict=True))
+    total_x, total_y = (math.fsum(item) for item in zip(*samples, strict=True))
     ratio = total_y / total_x
     spread = math.fsum((y - ratio * x) ** 2 for x, y in samples) / (count - 1)
     error = math.sqrt(spread / count) / (total_x / count)
@@ -100,10 +102,10 @@ def interval(samples: Sequence[tuple[float, float]]) -> float:
 
 def _parts(program: str, cluster: Cluster, rows: Sequence[ProgramSamples]) -> tuple[float, float]:
     """Cycles and memory time; a time that noise makes negative is 0."""
-    ipc = {each.khz: each.instructions / each.cycles for each in rows}
+    ipc = {row.khz: row.instructions / row.cycles for row in rows}
     fitted = kernel_time(KernelActivity(program, cluster.name, ipc, {}))
     if fitted is None or fitted.memory_ns < 0 or fitted.cycles <= 0:
         # Least squares of the relative error with cycles alone.
-        total, squares = math.fsum(ipc.values()), math.fsum(each**2 for each in ipc.values())
+        total, squares = math.fsum(ipc.values()), math.fsum(item**2 for item in ipc.values())
         return total / squares, 0.0
     return fitted.cycles, fitted.memory_ns

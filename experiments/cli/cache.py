@@ -43,23 +43,23 @@ def run(options: argparse.Namespace) -> int:
     source, target = (cache, given) if options.direction == "push" else (given, cache)
     if given.resolve() == cache.resolve():
         raise RequestError(f"cache {options.direction} {options.folder}: allowed: another folder")
-    there = kinds_in(source)
-    if not there:
+    kinds = kinds_in(source)
+    if not kinds:
         raise RequestError(f"{source}: no artefacts: allowed: a folder that has some")
     for kind in options.kinds:
-        if kind not in there:
-            raise unknown("kind", kind, there)
+        if kind not in kinds:
+            raise unknown("kind", kind, kinds)
     if options.direction == "push":
         check_push(target)
     else:
         check_cache()
-    done = transfer(source, target, options.kinds or there, lambda name: say(f"  {name}"))
+    done = transfer(source, target, options.kinds or kinds, lambda name: say(f"  {name}"))
     if options.json:
         print_json(
             {
                 "copied": done.copied,
                 "bytes": done.bytes,
-                "there": done.there,
+                "there": done.kept,
                 "damaged": done.damaged,
             }
         )
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         for line in done.damaged:
             print(line)
         print(
-            f"copied {len(done.copied)} of {done.bytes / 1e6:.1f} MB, {done.there} were there, "
+            f"copied {len(done.copied)} of {done.bytes / 1e6:.1f} MB, {done.kept} were there, "
             f"{len(done.damaged)} damaged"
         )
     return 1 if done.damaged else 0

@@ -94,7 +94,7 @@ def _program(platform: Platform, options: argparse.Namespace) -> int:
             f"{kind} (needs gem5)"
         )
     if options.json:
-        print_json({"program": kind, "clusters": [asdict(each) for each in figures.clusters]})
+        print_json({"program": kind, "clusters": [asdict(cluster) for cluster in figures.clusters]})
     else:
         print(program_text(figures))
     return 0
@@ -148,7 +148,7 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
         "kernels": [asdict(kernel) for kernel in activity.measured],
         "times": [asdict(time) for time in times(activity.measured)],
         "misses": {name: asdict(miss) for name, miss in misses(activity.measured).items()},
-        "capacities": [each.encode() for each in capacities(platform, activity.measured)],
+        "capacities": [capacity.encode() for capacity in capacities(platform, activity.measured)],
     }
     return record, text(platform, activity.measured)
 

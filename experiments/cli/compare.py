@@ -219,7 +219,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     ]
     names[0].request.own.check_used(variants)
     null = (
-        [resolve(each) for each in null_requests(names[0].request, options.seeds)]
+        [resolve(request) for request in null_requests(names[0].request, options.seeds)]
         if options.null
         else []
     )
@@ -240,12 +240,12 @@ def _compared(
     from eascope.analysis.pairing import by_variant
 
     platform = cells[0].machine.platform
-    made = [(cell.record, runs[cell.asked][asked.billing]) for cell in cells]
-    compared = len(made) - len(asked.null)
-    again = by_variant((record.variant, run) for record, run in made[compared:])
+    derived = [(cell.record, runs[cell.asked][asked.billing]) for cell in cells]
+    compared = len(derived) - len(asked.null)
+    again = by_variant((record.variant, run) for record, run in derived[compared:])
     null = Null(next(iter(again)), *again.values()) if again else None
     models: dict[str, list[tuple[str, Derived]]] = {}
-    for record, run in made[:compared]:
+    for record, run in derived[:compared]:
         models.setdefault(record.energy_model.words, []).append((record.variant, run))
     return [replace(comparison(platform, by_variant(runs)), null=null) for runs in models.values()]
 
@@ -302,7 +302,7 @@ def digest(asked: Asked, cells: Sequence[Cell], varied: Sequence[PreparedCase] =
         {
             "cells": [cell.asked for cell in cells],
             **{key: value for key, value in vars(asked.billing).items() if value is not None},
-            **({"axes": [_key(each) for each in varied]} if varied else {}),
+            **({"axes": [_key(item) for item in varied]} if varied else {}),
         }
     )
 

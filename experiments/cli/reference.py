@@ -95,7 +95,7 @@ def _knob(knob: Knob) -> Row:
         knob.meaning,
         TableCell(knob.flag, "code") if knob.option else "",
         knob.changes,
-        ", ".join(name for name, there in further.items() if there),
+        ", ".join(name for name, present in further.items() if present),
     )
 
 

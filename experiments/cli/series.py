@@ -66,38 +66,40 @@ def run(options: argparse.Namespace) -> int:
         raise unknown("--onto", options.onto, ONTO)
     if options.release and options.release not in RELEASES:
         raise unknown("--release", options.release, RELEASES)
-    made = import_series(
+    imported = import_series(
         options.source,
         options.name,
         onto=options.onto,
         release=options.release,
         compiled=not options.no_compile,
     )
-    command = f"eascope compare {' '.join(made.compare)} --platform juno-r2"
+    command = f"eascope compare {' '.join(imported.compare)} --platform juno-r2"
     command += " --scenario eas/video-playback --seeds 20"
-    if made.without_effect:
-        say(f"  warning: {made.name} changes no byte that is built: its kernel is that of its base")
+    if imported.without_effect:
+        say(
+            f"  warning: {imported.name} changes no byte that is built: its kernel that of its base"
+        )
     if options.json:
         print_json(
             {
-                "name": made.name,
-                "folder": str(made.folder),
-                "patches": list(made.patches),
-                "source": made.source,
-                "compiled": made.compiled,
-                "options": {**vars(made.options), "without_effect": made.without_effect},
+                "name": imported.name,
+                "folder": str(imported.folder),
+                "patches": list(imported.patches),
+                "source": imported.source,
+                "compiled": imported.compiled,
+                "options": {**vars(imported.options), "without_effect": imported.without_effect},
                 "compare": command,
             }
         )
         return 0
-    for patch in made.patches:
-        print(shown(made.folder / patch))
-    what = "applies and kernel/sched/ compiles" if made.compiled else "applies"
-    print(f"{made.name} {what}: {made.source}")
-    for line in made.options.words:
+    for patch in imported.patches:
+        print(shown(imported.folder / patch))
+    what = "applies and kernel/sched/ compiles" if imported.compiled else "applies"
+    print(f"{imported.name} {what}: {imported.source}")
+    for line in imported.options.words:
         print(line)
-    if made.options.stated:
-        print(f"to take these defaults, put into {shown(made.folder / CONFIG)}:")
-        print("\n".join(f"    {line}" for line in made.options.stated))
+    if imported.options.stated:
+        print(f"to take these defaults, put into {shown(imported.folder / CONFIG)}:")
+        print("\n".join(f"    {line}" for line in imported.options.stated))
     print(f"compare it: {command}")
     return 0

@@ -99,12 +99,12 @@ def make_parser() -> Parser:
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, verb in VERBS.items():
-        made = subparsers.add_parser(
+        own = subparsers.add_parser(
             name,
             help=verb.SUMMARY,
             description=f"{verb.SUMMARY}.",
             epilog=f"example: {verb.EXAMPLE}",
         )
-        made.add_argument("--json", action="store_true", help="print JSON on stdout")
-        verb.add_options(made)
+        own.add_argument("--json", action="store_true", help="print JSON on stdout")
+        verb.add_options(own)
     return parser

@@ -219,7 +219,7 @@ def _answers(cells: Cells, key: tuple[str, str], columns: tuple[str, str]) -> It
     for statement in means[0]:
         if statement not in means[1]:
             continue
-        met = [[each[statement] for each in some if statement in each] for some in alone]
+        met = [[answers[statement] for answers in some if statement in answers] for some in alone]
         yield Answer(
             statement,
             met=(sum(met[0]), sum(met[1])),

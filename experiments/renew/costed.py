@@ -52,8 +52,8 @@ def derive_costed(cell: Cell, run: Run) -> CostedRun:
 
     :raises EascopeError: when the run is damaged.
     """
-    made = derived_for(cell, run)
-    return CostedRun(made.result, made.cell, run.host, billing_of(made))
+    derived = derived_for(cell, run)
+    return CostedRun(derived.result, derived.cell, run.host, billing_of(derived))
 
 
 #: One engine's runs of a cell, by seed.

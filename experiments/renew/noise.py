@@ -29,30 +29,30 @@ def measure(pairs: Sequence[Pair], seeds: int) -> list[Comparison]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     resolved = [
-        [resolve(each) for each in null_requests(Request(platform, VARIANT, scenario), seeds)]
+        [resolve(request) for request in null_requests(Request(platform, VARIANT, scenario), seeds)]
         for platform, scenario in pairs
     ]
     identity = identity_of(resolved[0][0].engine)
-    cells = [[prepare(names, identity) for names in each] for each in resolved]
-    flat = {cell.asked: cell for each in cells for cell in each}
+    cells = [[prepare(names, identity) for names in group] for group in resolved]
+    flat = {cell.asked: cell for group in cells for cell in group}
     done = dict(zip(flat, run_all(list(flat.values()), _derived), strict=True))
-    return [_compared(each, [done[cell.asked] for cell in each]) for each in cells]
+    return [_compared(group, [done[cell.asked] for cell in group]) for group in cells]
 
 
 def _derived(cell: Cell, run: Run) -> Derived:
     return derived_for(cell, run)
 
 
-def _compared(cells: Sequence[Cell], made: Sequence[Derived]) -> Comparison:
+def _compared(cells: Sequence[Cell], derived: Sequence[Derived]) -> Comparison:
     half = len(cells) // 2
-    alone = comparison(cells[0].names.platform, {VARIANT: made[:half]})
-    return replace(alone, null=Null(VARIANT, made[:half], made[half:]))
+    alone = comparison(cells[0].names.platform, {VARIANT: derived[:half]})
+    return replace(alone, null=Null(VARIANT, derived[:half], derived[half:]))
 
 
 def record_of(measured: Sequence[Comparison], command: str) -> Noise:
     """The record of comparisons, each with its noise floor (`analysis.null`)."""
-    cells = [run.cell for each in measured for runs in each.variants.values() for run in runs]
-    return Noise(origin_of(command, cells), tuple(_floor(each) for each in measured))
+    cells = [run.cell for one in measured for runs in one.variants.values() for run in runs]
+    return Noise(origin_of(command, cells), tuple(_floor(comparison) for comparison in measured))
 
 
 def pairs_of(record: Noise, *, stale: bool = False) -> list[Pair]:

@@ -118,17 +118,17 @@ def draw_once(name: Path, lines: Sequence[str], rows: list[AxisDifference], meas
     whole = all(name.with_name(f"{name.name}{end}").is_file() for end in ends)
     if whole and note.is_file() and note.read_bytes() == digest:
         return False
-    words = [(_words(row, rows), row.made) for row in rows]
+    words = [(_words(row, rows), row.difference) for row in rows]
     with writing_into(name.parent), style.styled():
         note.unlink(missing_ok=True)
-        made = figure.draw(words, f"against {rows[0].against}", measure)
-        style.save(made, name.parent, name.name)
+        drawing = figure.draw(words, f"against {rows[0].against}", measure)
+        style.save(drawing, name.parent, name.name)
         write_atomic(note, digest)
     return True
 
 
 def _words(row: AxisDifference, rows: Sequence[AxisDifference]) -> str:
     """The values of the axes that differ among ``rows``."""
-    differing = [len({each.axes[place] for each in rows}) > 1 for place in range(len(row.axes))]
+    differing = [len({row.axes[place] for row in rows}) > 1 for place in range(len(row.axes))]
     kept = [value for value, differs in zip(row.axes, differing, strict=True) if differs]
     return ", ".join(kept) or ", ".join(row.axes[-1:])

@@ -180,12 +180,12 @@ def _compared(
             return not _equal(before, after)
         case ast.In() | ast.NotIn():
             if isinstance(after, list):
-                there = any(_equal(before, each) for each in after)
+                found = any(_equal(before, value) for value in after)
             elif isinstance(after, str) and isinstance(before, str):
-                there = before in after
+                found = before in after
             else:
                 raise _Wrong(f"in: {_shown(right, after)}: allowed: a list such as [2, 4]")
-            return there == isinstance(sign, ast.In)
+            return found == isinstance(sign, ast.In)
     word, ordered = _ORDER[type(sign)]
     if isinstance(before, str) and isinstance(after, str):
         return bool(ordered(before, after))
@@ -231,7 +231,7 @@ def _value(node: ast.expr, values: Mapping[str, object]) -> object:
             return values[name]
         case ast.BinOp(left=left, op=operation, right=right):
             word, computed = _BINARY[type(operation)]
-            operands = [_number(each, _value(each, values), word) for each in (left, right)]
+            operands = [_number(side, _value(side, values), word) for side in (left, right)]
             return computed(*operands)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand, _value(operand, values), "-")

@@ -28,7 +28,7 @@ class AxisDifference:
 
     :param axes: the value of each axis, in words.
     :param against: the first value of the axis, with the measure's mean ``baseline``.
-    :param made: the difference over the seeds that both have.
+    :param difference: the difference over the seeds that both have.
     """
 
     axes: tuple[str, ...]
@@ -36,16 +36,16 @@ class AxisDifference:
     measure: str
     unit: str
     baseline: float
-    made: Difference
+    difference: Difference
 
     def cells(self) -> list[str]:
         """A line of the table; empty cells where there is no interval."""
-        made = self.made
-        numbers = [self.baseline, made.absolute, made.percent, made.low, made.high]
+        diff = self.difference
+        numbers = [self.baseline, diff.absolute, diff.percent, diff.low, diff.high]
         texts = ["" if number is None else repr(float(number)) for number in numbers]
-        p = "" if made.p is None else repr(float(made.p))
+        p = "" if diff.p is None else repr(float(diff.p))
         words = [*self.axes, self.against, self.measure, self.unit]
-        return [*words, *texts, str(made.seeds), p]
+        return [*words, *texts, str(diff.seeds), p]
 
 
 def place_of(campaign: Campaign, axis: str) -> int:
@@ -53,13 +53,13 @@ def place_of(campaign: Campaign, axis: str) -> int:
 
     :raises RequestError: there is none of this name, or it has one value.
     """
-    varied = [each.name for each in campaign.axes if len(each.choices) > 1]
+    varied = [axis.name for axis in campaign.axes if len(axis.choices) > 1]
     if axis not in varied:
         raise RequestError(
             f"--against {axis}: allowed: an axis of {campaign.file} with more than one value"
             + (f": {', '.join(varied)}" if varied else "; it has none")
         )
-    return [each.name for each in campaign.axes].index(axis)
+    return [axis.name for axis in campaign.axes].index(axis)
 
 
 def other_work(campaign: Campaign, axis: str) -> bool:
@@ -68,7 +68,7 @@ def other_work(campaign: Campaign, axis: str) -> bool:
     A scenario's microseconds are those of the largest CPU at its top OPP, unless the campaign has a
     reference.
     """
-    choices = next(each.choices for each in campaign.axes if each.name == axis)
+    choices = next(one.choices for one in campaign.axes if one.name == axis)
     changes = any({"platform", "overrides"} & set(choice.sets) for choice in choices)
     return changes and "reference" not in dict(campaign.common.get("controls", {}))
 
@@ -92,7 +92,7 @@ def differences(cells: Sequence[MeasuredCell], place: int, first: str) -> Iterat
         seeds = sorted(base.keys() & of_cell.keys())
         if seeds:
             of_first = [base[seed] for seed in seeds]
-            made = difference(of_first, [of_cell[seed] for seed in seeds])
+            diff = difference(of_first, [of_cell[seed] for seed in seeds])
             mean = sum(of_first) / len(seeds)
             yield AxisDifference(
                 axes=axes,
@@ -100,5 +100,5 @@ def differences(cells: Sequence[MeasuredCell], place: int, first: str) -> Iterat
                 measure=measure,
                 unit=units[measure],
                 baseline=mean,
-                made=made,
+                difference=diff,
             )

@@ -60,50 +60,50 @@ class _KeptFiles(Files):
         return self._kept[key]
 
     def platform(self, name: str) -> Platform:
-        made: Platform = self._once(
+        platform: Platform = self._once(
             ("platform", name), lambda: super(_KeptFiles, self).platform(name)
         )
-        return made
+        return platform
 
     def known_variants(self, own: Own) -> list[str]:
-        made: list[str] = self._once(
+        names: list[str] = self._once(
             ("variants", tuple(own.names)), lambda: super(_KeptFiles, self).known_variants(own)
         )
-        return made
+        return names
 
     def machine(self, name: str, controls: Controls) -> tuple[Platform, Activity]:
-        made: tuple[Platform, Activity] = self._once(
+        machine: tuple[Platform, Activity] = self._once(
             ("machine", name, controls), lambda: super(_KeptFiles, self).machine(name, controls)
         )
-        return made
+        return machine
 
     def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:
         # A scenario takes names of CPUs and capacities from the platform, and nothing else.
         clusters = tuple((cluster.name, cluster.cpus) for cluster in platform.clusters)
-        made: Scenario = self._once(
+        scenario: Scenario = self._once(
             ("scenario", name, clusters, platform.capacities, platform.largest.name),
             lambda: super(_KeptFiles, self).scenario(name, platform, own),
         )
-        return made
+        return scenario
 
     def variant(self, name: str, own: Own) -> tuple[Kernel, Variant]:
-        made: tuple[Kernel, Variant] = self._once(
+        variant: tuple[Kernel, Variant] = self._once(
             ("variant", name), lambda: super(_KeptFiles, self).variant(name, own)
         )
-        return made
+        return variant
 
     def engine(self, name: str, mode: str | None) -> Engine:
-        made: Engine = self._once(
+        engine: Engine = self._once(
             ("engine", name, mode), lambda: super(_KeptFiles, self).engine(name, mode)
         )
-        return made
+        return engine
 
     def given(self, request: Request, platform: Platform) -> GivenPlatform:
         key = "given", request.platform, request.controls, request.energy_model
-        made: GivenPlatform = self._once(
+        given: GivenPlatform = self._once(
             key, lambda: super(_KeptFiles, self).given(request, platform)
         )
-        return made
+        return given
 
 
 def figures_of(platform: Platform) -> object:
@@ -174,8 +174,8 @@ class Resolver:
         if key not in self._platforms:
             name = platform_name(base, settings)
             path = self._folder / f"{name}.toml"
-            made = overridden(base, self._files.platform(base), settings)
-            data = made.text.encode()
+            derived = overridden(base, self._files.platform(base), settings)
+            data = derived.text.encode()
             if not path.is_file() or path.read_bytes() != data:
                 write_atomic(path, data)
             try:
@@ -185,7 +185,7 @@ class Resolver:
             if base not in self._bases:
                 self._bases[base] = figures_of(self._files.platform(base))
             if figures_of(platform) != self._bases[base]:
-                self.computed[name] = made.computed
+                self.computed[name] = derived.computed
             self._platforms[key] = str(path)
         return self._platforms[key]
 

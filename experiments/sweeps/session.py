@@ -90,8 +90,8 @@ def begin(
     # By time and process: another machine that shares the folder has another name.
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.uname().nodename}-{os.getpid()}"
     folder = folder_of(campaign.name) / "sessions" / name
-    made = split(groups, part_size(cells, jobs))
-    parts = tuple(_part(campaign, name, n, groups, retry) for n, groups in enumerate(made))
+    result = split(groups, part_size(cells, jobs))
+    parts = tuple(_part(campaign, name, n, groups, retry) for n, groups in enumerate(result))
     with writing_into(folder_of(campaign.name)):
         (folder / "parts").mkdir(parents=True)
         (folder / "log").mkdir()
@@ -323,10 +323,10 @@ def _check_options(session: SweepSession, log: Path, profile: str | None) -> Non
 
     :raises RequestError: it did.
     """
-    said = re.search(r"^\S+: error: (.+)$", log.read_text(errors="replace"), re.MULTILINE)
-    if profile is not None and said:
+    refusal = re.search(r"^\S+: error: (.+)$", log.read_text(errors="replace"), re.MULTILINE)
+    if profile is not None and refusal:
         shutil.rmtree(session.folder, ignore_errors=True)
-        raise RequestError(f"--profile {profile}: Snakemake refuses it: {said[1]}")
+        raise RequestError(f"--profile {profile}: Snakemake refuses it: {refusal[1]}")
 
 
 def _explain(session: SweepSession, log: Path, code: int) -> None:

@@ -152,7 +152,7 @@ def survey_of(
         group = Group(point, names, resolver.group_id(names), resolver.machine_id(names))
         groups.append(group)
         ids = [cell_id(group.group_id, seed) for seed in campaign.seeds]
-        states.append([_state(lines.get(each), folders) for each in ids])
+        states.append([_state(lines.get(name), folders) for name in ids])
     survey = Survey(campaign, groups, lines, states, resolver.computed)
     for kernel, names in {g.names.kernel: g.names for g in groups if not g.group_id}.items():
         del kernel
@@ -238,9 +238,9 @@ def cost_of(survey: Survey, *, retry: bool = False) -> Cost:
         counted |= {group.group_id} - {""}
         cells += lacking
         if lacking:
-            each, sharing = usual.get(_kind(group.point)), min(lacking, MOST_CELLS)
+            known, sharing = usual.get(_kind(group.point)), min(lacking, MOST_CELLS)
             seconds += lacking * (
-                seconds_of(Work.of_names(group.names, sharing), seen) if each is None else each
+                seconds_of(Work.of_names(group.names, sharing), seen) if known is None else known
             )
     size = statistics.mean(sizes) if sizes else _usual_kib()
     return Cost(seconds, round(cells * size))

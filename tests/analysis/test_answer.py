@@ -183,14 +183,14 @@ def test_a_glance_of_many_variants_has_no_more_lines(
     ran = {task: {"little": 1.0} for task in tasks}
 
     def run(name: str, seed: int) -> Derived:
-        made = stated(name, seed)
+        outcome = stated(name, seed)
         cell = dataclasses.replace(
-            made.cell,
+            outcome.cell,
             tasks=tuple(task_record(task) for task in tasks),
             expect=(Expectation(name, "energy_j.total > 1", "s"),),
         )
-        result = dataclasses.replace(made.result, run_share=ran, deadlines=due)
-        return dataclasses.replace(made, cell=cell, result=result)
+        result = dataclasses.replace(outcome.result, run_share=ran, deadlines=due)
+        return dataclasses.replace(outcome, cell=cell, result=result)
 
     names = ["mainline", *(f"v{number}" for number in range(1, count))]
     many = comparison(platform, {name: [run(name, seed) for seed in range(10)] for name in names})

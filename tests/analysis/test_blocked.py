@@ -48,16 +48,16 @@ def test_a_task_that_waits_through_the_window(
 def test_a_task_that_may_rest_as_long(
     tmp_path: Path, platform: Platform, activity: Activity, changes: dict[str, object]
 ) -> None:
-    made = derived(tmp_path / "run", platform, activity, [BEFORE, INSIDE], **changes)
-    assert made.result.run_share.keys() == {"b-1"}
+    result = derived(tmp_path / "run", platform, activity, [BEFORE, INSIDE], **changes)
+    assert result.result.run_share.keys() == {"b-1"}
 
 
 def test_a_task_that_was_woken_is_kept_from_a_cpu(
     tmp_path: Path, platform: Platform, activity: Activity
 ) -> None:
     late = Burst("a-0", 10 * MS, 0, MS, latency_ns=200 * MS)
-    made = derived(tmp_path / "run", platform, activity, [BEFORE, late, INSIDE], waits=True)
-    assert "a-0" not in made.result.run_share
+    result = derived(tmp_path / "run", platform, activity, [BEFORE, late, INSIDE], waits=True)
+    assert "a-0" not in result.result.run_share
 
 
 def test_no_task_ran(tmp_path: Path, platform: Platform, activity: Activity) -> None:

@@ -97,9 +97,9 @@ def test_json_has_the_units_of_the_result(platform: Platform) -> None:
 
 def test_json_says_what_energy_per_work_is_of(platform: Platform) -> None:
     def run(name: str, energy_j: float) -> Derived:
-        made = stated(name, 0)
-        result = dataclasses.replace(made.result, energy_per_work_j=energy_j, work=1.0)
-        return dataclasses.replace(made, result=result)
+        outcome = stated(name, 0)
+        result = dataclasses.replace(outcome.result, energy_per_work_j=energy_j, work=1.0)
+        return dataclasses.replace(outcome, result=result)
 
     both = comparison(platform, {"mainline": [run("mainline", 0.1)], "cas": [run("cas", 0.2)]})
     units = {entry["measure"]: entry["unit"] for entry in differences_json(both)}
@@ -231,9 +231,9 @@ def test_intervals_of_samples_that_are_no_pairs() -> None:
 def test_the_interval_in_percent_knows_that_the_baseline_varies() -> None:
     """A variant of three times the baseline, which varies by 2 %: so does the ratio."""
     base = [100.0 + 2 * (-1) ** number for number in range(20)]
-    made = difference(base, [300.0] * 20)
+    diff = difference(base, [300.0] * 20)
     # The standard error of the baseline's mean is 2 / sqrt(19) = 0.46 %, that of 300 % is 1.38.
-    low, high = made.in_percent() or (0.0, 0.0)
+    low, high = diff.in_percent() or (0.0, 0.0)
     assert low == pytest.approx(200 - 2.09 * 1.38, abs=0.2)
     assert high == pytest.approx(200 + 2.09 * 1.38, abs=0.2)
     noisy = [290.0 + number for number in range(20)]
@@ -291,7 +291,9 @@ def test_of_a_scenario_that_states_none_nothing_is_said() -> None:
     assert against_source(cell_record()) == ""
 
 
-def made(percent: float | None, ends: tuple[float, float] | None, low: float = -1.0) -> Difference:
+def difference_of(
+    percent: float | None, ends: tuple[float, float] | None, low: float = -1.0
+) -> Difference:
     """A difference whose absolute interval is (low, 9)."""
     return Difference(5.0, percent, low, 9.0, 100.0, 10, percent_ends=ends)
 
@@ -299,15 +301,15 @@ def made(percent: float | None, ends: tuple[float, float] | None, low: float = -
 @pytest.mark.parametrize(
     ("difference", "floor", "clear"),
     [
-        (made(5.0, (1.0, 9.0)), None, True),
-        (made(5.0, (1.0, 9.0)), 4.0, True),
-        (made(5.0, (1.0, 9.0)), 5.0, False),
-        (made(-5.0, (-9.0, -1.0)), 4.0, True),
+        (difference_of(5.0, (1.0, 9.0)), None, True),
+        (difference_of(5.0, (1.0, 9.0)), 4.0, True),
+        (difference_of(5.0, (1.0, 9.0)), 5.0, False),
+        (difference_of(-5.0, (-9.0, -1.0)), 4.0, True),
         # The interval of the ratio decides, not that of the difference.
-        (made(5.0, (-1.0, 9.0), low=1.0), None, False),
+        (difference_of(5.0, (-1.0, 9.0), low=1.0), None, False),
         # Percent of zero: there is no ratio, and no floor in percent.
-        (made(None, None, low=1.0), 4.0, True),
-        (made(None, None), None, False),
+        (difference_of(None, None, low=1.0), 4.0, True),
+        (difference_of(None, None), None, False),
         (Difference(5.0, 5.0, None, None, 100.0, 2), None, False),
     ],
 )
@@ -318,9 +320,9 @@ def test_a_clear_difference(difference: Difference, floor: float | None, clear: 
 def compared(platform: Platform, seeds: int, again: int = 0) -> Comparison:
     """Made-up runs of two variants; the null is mainline's, with ``again`` other seeds."""
     runs = {name: [stated(name, seed) for seed in range(seeds)] for name in ("mainline", "cas")}
-    made = comparison(platform, runs)
+    result = comparison(platform, runs)
     double = [stated("mainline", seeds + seed) for seed in range(again)]
-    return dataclasses.replace(made, null=Null("mainline", runs["mainline"], double))
+    return dataclasses.replace(result, null=Null("mainline", runs["mainline"], double))
 
 
 def test_the_floor_is_the_far_end_of_the_interval(platform: Platform) -> None:
@@ -328,13 +330,13 @@ def test_the_floor_is_the_far_end_of_the_interval(platform: Platform) -> None:
     both = compared(platform, 20, 20)
     row = both.total.row
     assert both.null is not None
-    made = both.null.difference(row)
-    assert made is not None
-    assert made.absolute == pytest.approx(10.0)
-    assert made.high is not None
-    assert both.null.floor(row) == made.high
-    assert 11 < made.high < 13
-    assert not made.paired
+    diff = both.null.difference(row)
+    assert diff is not None
+    assert diff.absolute == pytest.approx(10.0)
+    assert diff.high is not None
+    assert both.null.floor(row) == diff.high
+    assert 11 < diff.high < 13
+    assert not diff.paired
 
 
 def test_the_noise_floor_without_an_interval_is_the_difference(platform: Platform) -> None:
@@ -373,8 +375,8 @@ def runs(name: str, *seeds: int) -> list[Derived]:
 
 
 def test_the_order_of_runs_says_nothing(platform: Platform) -> None:
-    made = paired({"mainline": runs("mainline", 0, 1, 2), "cas": runs("cas", 2, 0, 1)})
-    assert [[run.cell.seed for run in each] for each in made.values()] == [[0, 1, 2]] * 2
+    result = paired({"mainline": runs("mainline", 0, 1, 2), "cas": runs("cas", 2, 0, 1)})
+    assert [[run.cell.seed for run in item] for item in result.values()] == [[0, 1, 2]] * 2
     mixed = [*runs("mainline", 1), *runs("cas", 0, 1), *runs("mainline", 0)]
     in_order = comparison(platform, {"mainline": runs("mainline", 0, 1), "cas": runs("cas", 0, 1)})
     grouped = comparison(platform, by_variant((run.cell.variant, run) for run in mixed))

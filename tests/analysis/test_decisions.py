@@ -81,7 +81,7 @@ def test_listing_names_the_chosen_candidate_first() -> None:
     assert isinstance(row, list)
     assert row[1:7] == ["1.000", "video", "wake", "0", "4", "least energy"]
     assert row[7] == "4: 7, 2 tasks; 0: 9, 1 task, boost not met; 5: 8"
-    assert [each.words for each in candidates("0:-:-:-:9")] == ["0: 9"]
+    assert [candidate.words for candidate in candidates("0:-:-:-:9")] == ["0: 9"]
 
 
 def test_a_run_states_whether_it_recorded_decisions() -> None:

@@ -41,7 +41,7 @@ SWITCH = (0, "sched_switch", "prev_comm=x prev_pid=1 ...")
 
 def test_a_task_moves_where_it_adds_least() -> None:
     """Two domains: what is without the task is taken off; the second has one candidate."""
-    made = computed_decisions(
+    result = computed_decisions(
         trace(
             waking(7, slept_on=1),
             *(energy(7, -1, 100), energy(7, 1, 130), energy(7, 2, 120)),
@@ -50,25 +50,25 @@ def test_a_task_moves_where_it_adds_least() -> None:
             SWITCH,
         )
     )
-    assert made == [ComputedDecision(20, "a b", 7, True, 1, 2, {1: 30, 2: 20, 4: 90})]
+    assert result == [ComputedDecision(20, "a b", 7, True, 1, 2, {1: 30, 2: 20, 4: 90})]
 
 
 def test_a_task_that_does_not_migrate_stays_where_it_slept() -> None:
-    made = computed_decisions(
+    result = computed_decisions(
         trace(waking(7, slept_on=3), energy(7, -1, 100), energy(7, 3, 101), migrated(8, 0, 1))
     )
-    assert [(each.prev_cpu, each.dst_cpu, each.energies) for each in made] == [(3, 3, {3: 1})]
+    assert [(item.prev_cpu, item.dst_cpu, item.energies) for item in result] == [(3, 3, {3: 1})]
 
 
 def test_a_domain_whose_candidate_fits_worse_is_computed_without_the_task_alone() -> None:
-    made = computed_decisions(
+    result = computed_decisions(
         trace(waking(7, 0), energy(7, -1, 5), energy(7, 0, 6), energy(7, -1, 50), SWITCH)
     )
-    assert [each.energies for each in made] == [{0: 1}]
+    assert [item.energies for item in result] == [{0: 1}]
 
 
 def test_decisions_of_several_tasks_and_cpus_do_not_mix() -> None:
-    made = computed_decisions(
+    result = computed_decisions(
         trace(
             waking(7, slept_on=1),
             waking(8, slept_on=2, on=5),
@@ -82,7 +82,7 @@ def test_decisions_of_several_tasks_and_cpus_do_not_mix() -> None:
             migrated(8, 2, 0, on=5),
         )
     )
-    assert [(each.pid, each.prev_cpu, each.dst_cpu, each.energies) for each in made] == [
+    assert [(item.pid, item.prev_cpu, item.dst_cpu, item.energies) for item in result] == [
         (7, 1, 1, {1: 1}),
         (8, 2, 0, {2: 5}),
         (9, 4, 4, {4: 2}),
@@ -92,8 +92,8 @@ def test_decisions_of_several_tasks_and_cpus_do_not_mix() -> None:
 def test_a_queued_task_that_is_pushed_was_not_woken() -> None:
     """It is asked about by its own CPU, which looks at the same task again later."""
     asked = (energy(7, -1, 10, on=3), energy(7, 3, 15, on=3), energy(7, 0, 12, on=3))
-    made = computed_decisions(trace(*asked, *asked, migrated(7, 3, 0, on=3)))
-    assert [(each.woken, each.prev_cpu, each.dst_cpu, each.energies) for each in made] == [
+    result = computed_decisions(trace(*asked, *asked, migrated(7, 3, 0, on=3)))
+    assert [(item.woken, item.prev_cpu, item.dst_cpu, item.energies) for item in result] == [
         (False, 3, 3, {3: 5, 0: 2}),
         (False, 3, 0, {3: 5, 0: 2}),
     ]
@@ -102,7 +102,7 @@ def test_a_queued_task_that_is_pushed_was_not_woken() -> None:
 def test_other_events_may_come_between() -> None:
     """Load tracking is updated before energies are computed."""
     pelt = (0, "lisa__sched_pelt_se", "cpu=0 path=(null) ...")
-    made = computed_decisions(
+    result = computed_decisions(
         trace(
             waking(7, slept_on=2),
             pelt,
@@ -112,7 +112,7 @@ def test_other_events_may_come_between() -> None:
             migrated(7, 2, 1),
         )
     )
-    assert [(each.woken, each.prev_cpu, each.dst_cpu) for each in made] == [(True, 2, 1)]
+    assert [(item.woken, item.prev_cpu, item.dst_cpu) for item in result] == [(True, 2, 1)]
 
 
 def test_strange_fields_are_one_line() -> None:

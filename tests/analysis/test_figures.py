@@ -79,7 +79,7 @@ def test_clock_shows_the_cluster_that_changes_most_and_every_change(compared: Co
     cluster = clock.shown_cluster(shown)
     changes = {
         name: [shown.results[variant][0].opp_transitions_per_s[name] for variant in shown.names]
-        for name in (each.name for each in shown.platform.clusters)
+        for name in (cluster.name for cluster in shown.platform.clusters)
     }
     assert max(changes[cluster.name]) == max(max(rates) for rates in changes.values())
     with style.styled():
@@ -125,25 +125,25 @@ def renamed(run: Derived, name: str) -> Derived:
 
 def repeated(run: Derived, name: str, seeds: int, work: float) -> list[Derived]:
     """``run`` under ``name`` with some seeds, whose energies differ a little."""
-    made = []
+    outcome = []
     for seed in range(seeds):
         energy = run.result.energy_j
         total = energy.total
         done = work * (1 + 0.001 * seed)
         result = replace(run.result, work=done, energy_per_work_j=total / done)
         cell = replace(run.cell, seed=seed)
-        made.append(renamed(replace(run, result=result, cell=cell), name))
-    return made
+        outcome.append(renamed(replace(run, result=result, cell=cell), name))
+    return outcome
 
 
 def many(
     compared: Compared, names: tuple[str, ...], seeds: int = 20, work: float = 1.0
 ) -> Comparison:
     """Over seeds, with an answer in percent and its interval; all but the first do ``work``."""
-    made = compared(1)
-    first, second = (made.variants[name][0] for name in made.names)
+    result = compared(1)
+    first, second = (result.variants[name][0] for name in result.names)
     return comparison(
-        made.platform,
+        result.platform,
         {
             name: repeated(second if number else first, name, seeds, work if number else 1.0)
             for number, name in enumerate(names)
@@ -181,16 +181,18 @@ def test_the_text_below_has_room_for_its_lines(
 @pytest.mark.parametrize("others", [LONG[1:], LONG[1:] + LONGER[:1], LONG[1:] + LONGER])
 def test_texts_of_model_axes(platform: Platform, others: tuple[str, ...]) -> None:
     def named(factor: float) -> Comparison:
-        made = at(platform, factor)
-        runs = {"mainline@7.3": [renamed(run, "mainline@7.3") for run in made.variants["mainline"]]}
+        result = at(platform, factor)
+        runs = {
+            "mainline@7.3": [renamed(run, "mainline@7.3") for run in result.variants["mainline"]]
+        }
         for name in others:
-            runs[name] = [renamed(run, name) for run in made.variants["cas"]]
+            runs[name] = [renamed(run, name) for run in result.variants["cas"]]
         return comparison(platform, runs)
 
     # 0.8 gives cas the energy of mainline.
-    made = Robust(named(0.8), [AtValue("speeds", "measured", "assumed: x", 40, named(0.8))])
+    robust = Robust(named(0.8), [AtValue("speeds", "measured", "assumed: x", 40, named(0.8))])
     with style.styled():
-        check(axes_figure.draw(made))
+        check(axes_figure.draw(robust))
 
 
 @pytest.mark.parametrize("names", [SHORT, LONG, LONGER])
@@ -200,9 +202,9 @@ def test_texts_of_a_stack(
     model = DerivedPower(platform, replace(activity, measured=()))
     path = make_run(tmp_path, platform, "mainline", 0)
     run = derive(path, platform, replace(activity, measured=()), model)
-    made = comparison(platform, {name: [renamed(run, name)] for name in names})
+    result = comparison(platform, {name: [renamed(run, name)] for name in names})
     with style.styled():
-        check(stack.draw(made))
+        check(stack.draw(result))
 
 
 def bars(figure: Figure) -> dict[int, float]:
@@ -216,17 +218,17 @@ def bars(figure: Figure) -> dict[int, float]:
 
 
 def test_bars_are_of_the_energy_that_is_answered_for(compared: Compared) -> None:
-    made = many(compared, SHORT, work=2.0)
-    assert made.primary is not made.total
+    result = many(compared, SHORT, work=2.0)
+    assert result.primary is not result.total
     with style.styled():
-        figure = figures.FIGURES["energy"](made)
+        figure = figures.FIGURES["energy"](result)
     shown = [text for text, _ in texts(figure)]
     ends = bars(figure)
     for row, name in enumerate(SHORT):
-        mean = made.primary.mean(name)
+        mean = result.primary.mean(name)
         assert mean is not None
         assert ends[row] == pytest.approx(mean)
-    percent = made.primary.differences["cas"].percent
+    percent = result.primary.differences["cas"].percent
     (total,) = (text for text in shown if text.startswith(f"{ends[1]:.1f} mJ"))
     assert total.endswith(f"\n{percent:+.1f} %")
     assert "energy per s of work (mJ)" in shown

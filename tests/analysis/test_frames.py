@@ -32,12 +32,12 @@ def counted(tmp_path: Path) -> Counted:
     """Frames of some markers, begun by ui."""
 
     def count(events: Sequence[TraceEvent], drawn_by: str, periods: int = 1) -> Frames | None:
-        there = [
+        present = [
             switch(T0 - 90 * MS, cpu, ("swapper/0", 0), 0, thread)
             for cpu, thread in enumerate((("ui-0", UI_PID), ("render-1", RENDER_PID)))
         ]
         names = {UI_PID: "ui-0", RENDER_PID: "render-1"}
-        write(tmp_path / "trace.dat", sorted([*there, *events], key=lambda e: e.t_ns), 6, names)
+        write(tmp_path / "trace.dat", sorted([*present, *events], key=lambda e: e.t_ns), 6, names)
         trace = read_trace(tmp_path / "trace.dat")
         cell = cell_record(tasks=(UI, RENDER), frames=FramesRecord("ui", drawn_by, periods))
         marks = markers.marks_of(trace, WINDOW, cell.tasks)

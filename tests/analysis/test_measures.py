@@ -146,9 +146,9 @@ def test_a_measure_without_a_field_is_in_results_and_rows(
     own = measure(keys="<task>", lines=Lines("naps", "{name}, all", digits=0))(napped)
     monkeypatch.setattr(derive, "MEASURES", (*MEASURES, own))
     monkeypatch.setattr(rows, "MEASURES", (*MEASURES, own))
-    made = derive.result_of(source())
-    read = Result.decode(json.loads(made.to_bytes()), "result.json")
-    assert read.encode() == made.encode()
+    result = derive.result_of(source())
+    read = Result.decode(json.loads(result.to_bytes()), "result.json")
+    assert read.encode() == result.encode()
     task = source().cell.tasks[0].name
     assert read.encode()["napped"][task] == 2.0
     lines = [row for row in rows.rows(platform, [task], "s") if row.path == ("napped", task)]

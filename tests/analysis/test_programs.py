@@ -136,7 +136,7 @@ def test_a_histogram_without_its_totals(tmp_path: Path) -> None:
     recorded_ = (RECORDED / "cyclictest-histogram.log").read_text()
     without = "".join(line for line in recorded_.splitlines(True) if "# Total:" not in line)
     assert without != recorded_
-    first, second = (output_of(tmp_path, "cyclictest", each) for each in (recorded_, without))
+    first, second = (output_of(tmp_path, "cyclictest", item) for item in (recorded_, without))
     assert first == second
 
 

@@ -35,16 +35,18 @@ def effect(low: float, high: float, unit: str = "%", *, relative: bool = False) 
 
 
 def test_every_share_is_at_most_all() -> None:
-    shares = {each.name for each in MEASURES if re.match("share of|1 = all equal", each.unit)}
+    shares = {
+        measure.name for measure in MEASURES if re.match("share of|1 = all equal", measure.unit)
+    }
     assert {name for name, (_, most) in RANGES.items() if most == 1} == {*shares, "eas"}
-    assert set(RANGES) <= {each.name for each in MEASURES}
+    assert set(RANGES) <= {measure.name for measure in MEASURES}
 
 
 def test_a_share_ends_at_a_hundred_percent_in_texts_alone() -> None:
-    made = verdict("run_share.capped.little > 95%", effect(84.6, 101.4))
-    assert details(made).startswith("93.0 % (84.6 .. 100.0), stated above 95 %")
-    assert short(made) == "undecided: 93.0 % (84.6 .. 100.0)"
-    assert made.effects[0].high == 101.4
+    result = verdict("run_share.capped.little > 95%", effect(84.6, 101.4))
+    assert details(result).startswith("93.0 % (84.6 .. 100.0), stated above 95 %")
+    assert short(result) == "undecided: 93.0 % (84.6 .. 100.0)"
+    assert result.effects[0].high == 101.4
 
 
 def overutilized(shares: Mapping[str, Sequence[float]]) -> Comparison:
@@ -71,10 +73,10 @@ def test_a_difference_in_the_table_ends_where_a_variant_can_be() -> None:
         compared = overutilized({"mainline": shares, "cas": shares[::-1]})
         line = compared.line("overutilized_share")
         assert line is not None
-        made = line.differences["cas"]
-        assert made.low is not None
-        assert made.high is not None
-        beyond = made.low if shares is few else made.high
+        result = line.differences["cas"]
+        assert result.low is not None
+        assert result.high is not None
+        beyond = result.low if shares is few else result.high
         assert abs(beyond) > (0.5 if shares is few else 5.0)
         (row,) = [row for row in text_of(compared).splitlines() if "overutilized" in row]
         assert end in row
@@ -84,8 +86,8 @@ def test_a_difference_in_the_table_ends_where_a_variant_can_be() -> None:
 
 
 def test_a_count_ends_at_zero() -> None:
-    made = verdict("missed_deadlines < 1", effect(-0.1, 1.8, ""))
-    assert "0.85 (0 .. 1.8)" in details(made)
+    result = verdict("missed_deadlines < 1", effect(-0.1, 1.8, ""))
+    assert "0.85 (0 .. 1.8)" in details(result)
 
 
 def test_a_change_ends_at_minus_a_hundred_percent() -> None:
@@ -95,8 +97,8 @@ def test_a_change_ends_at_minus_a_hundred_percent() -> None:
 
 def test_a_difference_of_shares_ends_where_one_is_all_and_one_nothing() -> None:
     text = "abs(work_share.big - work_share.big[mainline]) < 2%"
-    made = verdict(text, effect(-130.0, 130.0, relative=True))
-    assert "(-100.0 .. +100.0)" in details(made)
+    result = verdict(text, effect(-130.0, 130.0, relative=True))
+    assert "(-100.0 .. +100.0)" in details(result)
     counts = verdict("migrations > migrations[mainline]", effect(-7.0, 9.0, "", relative=True))
     assert "(-7 .. +9)" in details(counts), "a difference of counts may be below zero"
 

@@ -132,7 +132,7 @@ def test_figures_of_another_board_are_listed(compared: Compared) -> None:
     borrowed = tuple(load_platform("pixel6").borrowed)
     assert borrowed
     runs = {
-        name: [replace(each, cell=replace(each.cell, borrowed=borrowed)) for each in some]
+        name: [replace(item, cell=replace(item.cell, borrowed=borrowed)) for item in some]
         for name, some in good.variants.items()
     }
     text = report.page(comparison(good.platform, runs), {})

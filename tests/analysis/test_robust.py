@@ -30,8 +30,8 @@ from tests.support.varied import SEEDS, at
 def robust(platform: Platform, *factors: float, asked: float = 1.0, seeds: int = SEEDS) -> Robust:
     """Asked at one factor, and an axis each with the factors."""
     values = [
-        AtValue(f"axis{number}", "other", "assumed: other", number * 40, at(platform, each, seeds))
-        for number, each in enumerate(factors)
+        AtValue(f"axis{number}", "other", "assumed: other", number * 40, at(platform, item, seeds))
+        for number, item in enumerate(factors)
     ]
     return Robust(at(platform, asked, seeds), values, ["dvfs: the platform states no other value"])
 
@@ -59,9 +59,9 @@ def test_no_difference_at_one_value_is_no_verdict(platform: Platform) -> None:
         for name in ("mainline", "cas")
     )
     equal = sum(base) / sum(cas)
-    made = robust(platform, equal)
-    assert sign(made.difference(made.values[0].compared, "cas")) == SAME
-    assert made.overall("cas").words == "depends on axis0 (other: cannot be told apart)"
+    result = robust(platform, equal)
+    assert sign(result.difference(result.values[0].compared, "cas")) == SAME
+    assert result.overall("cas").words == "depends on axis0 (other: cannot be told apart)"
     alike = robust(platform, equal, asked=equal)
     assert alike.overall("cas").word == SAME
     assert (
@@ -81,12 +81,12 @@ def test_few_seeds_give_no_verdict(platform: Platform) -> None:
 
 def test_expectations_are_judged_at_every_value(platform: Platform) -> None:
     """The first expectation says that cas uses more energy; the second needs no energy."""
-    made = robust(platform, 1.1, 0.6)
-    more, misses = made.asked.verdicts
+    result = robust(platform, 1.1, 0.6)
+    more, misses = result.asked.verdicts
     assert (more.verdict, misses.verdict) == ("shown", "refuted")
-    assert made.judged(more).words == "depends on axis1 (other: refuted)"
-    assert made.judged(misses).word == "refuted"
-    assert expectation_lines(made) == [
+    assert result.judged(more).words == "depends on axis1 (other: refuted)"
+    assert result.judged(misses).word == "refuted"
+    assert expectation_lines(result) == [
         "1: expected of cas: energy_j.total > energy_j.total[mainline]: "
         "depends on axis1 (other: refuted)",
         "2: expected of cas: missed_deadlines < 1: refuted at every value",
@@ -96,10 +96,10 @@ def test_expectations_are_judged_at_every_value(platform: Platform) -> None:
 def test_work_that_differs_anywhere_counts_everywhere(platform: Platform) -> None:
     asked = at(platform, 1.0, work=1.0)
     other = AtValue("speeds", "measured", "assumed: x", 40, at(platform, 1.0, work=2.0))
-    made = Robust(asked, [other])
+    result = Robust(asked, [other])
     assert asked.primary is asked.total
-    assert made.path == ("energy_per_work_j",)
-    assert made.overall("cas").words == "depends on speeds (measured: less)"
+    assert result.path == ("energy_per_work_j",)
+    assert result.overall("cas").words == "depends on speeds (measured: less)"
 
 
 def test_the_answer_states_the_range(platform: Platform) -> None:
@@ -108,16 +108,16 @@ def test_the_answer_states_the_range(platform: Platform) -> None:
         "cas uses more energy than mainline at all 2 other values of the model axes, too: +"
     )
     percents = [float(word) for word in answer.split() if word[0] in "+-" and word[1:2].isdigit()]
-    made = robust(platform, 1.1, 0.9)
-    every = [made.difference(each.compared, "cas").percent for each in made.values]
-    assert percents == [round(each, 1) for each in sorted(p for p in every if p is not None)]
+    result = robust(platform, 1.1, 0.9)
+    every = [result.difference(value.compared, "cas").percent for value in result.values]
+    assert percents == [round(item, 1) for item in sorted(p for p in every if p is not None)]
 
 
 def test_the_answer_as_asked_says_that_it_is(platform: Platform) -> None:
-    made = robust(platform, 1.1, 0.6)
-    first, second = all_answers(made.asked, made)
+    result = robust(platform, 1.1, 0.6)
+    first, second = all_answers(result.asked, result)
     assert first.startswith("cas against mainline, energy: depends on axis1")
-    assert second == f"as asked: {all_answers(made.asked, None)[0]}"
+    assert second == f"as asked: {all_answers(result.asked, None)[0]}"
 
 
 def test_the_table_has_a_row_per_value(platform: Platform) -> None:
@@ -142,13 +142,13 @@ def test_the_table_has_a_row_per_value(platform: Platform) -> None:
 
 
 def test_text_and_json_carry_the_same(platform: Platform) -> None:
-    made = robust(platform, 1.1, 0.6)
-    assert "not varied: dvfs: the platform states no other value" in robust_text(made)
-    record = json.loads(json.dumps(robust_json(made)))
+    result = robust(platform, 1.1, 0.6)
+    assert "not varied: dvfs: the platform states no other value" in robust_text(result)
+    record = json.loads(json.dumps(robust_json(result)))
     assert record["measure"] == "energy_j.total"
     assert record["energy"] == [{"variant": "cas", "verdict": "depends", "depends_on": ["axis1"]}]
-    assert [each["verdict"] for each in record["expect"]] == ["depends", "refuted"]
-    assert [(each["axis"], each["own_runs"]) for each in record["values"]] == [
+    assert [item["verdict"] for item in record["expect"]] == ["depends", "refuted"]
+    assert [(item["axis"], item["own_runs"]) for item in record["values"]] == [
         *(("axis0", 0), ("axis1", 40)),
     ]
     difference = record["values"][1]["differences"][0]
@@ -165,15 +165,15 @@ def axes_of(compared: Comparison) -> Robust:
 def test_the_figure_is_labelled_and_vector(
     compared: Callable[[int], Comparison], tmp_path: Path
 ) -> None:
-    made = axes_of(compared(3))
+    axes = axes_of(compared(3))
     with style.styled():
-        artists = figure.draw(made).findobj(Text)
-    shown = "\n".join(each.get_text() for each in artists if isinstance(each, Text))
+        artists = figure.draw(axes).findobj(Text)
+    shown = "\n".join(artist.get_text() for artist in artists if isinstance(artist, Text))
     label = "energy per s of work, difference from mainline (%)"
     for words in (label, "power  derived", "as asked", "cas: no test"):
         assert words in shown
-    first = figures.write(made.asked, tmp_path / "a", made)["axes"]
-    second = figures.write(made.asked, tmp_path / "b", made)["axes"]
+    first = figures.write(axes.asked, tmp_path / "a", axes)["axes"]
+    second = figures.write(axes.asked, tmp_path / "b", axes)["axes"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     assert "<image" not in first[0].read_text()
     assert len({mark for mark in figure.MARKS.values()}) == len(figure.MARKS)
@@ -182,13 +182,13 @@ def test_the_figure_is_labelled_and_vector(
 def test_the_report_has_table_figure_and_sources(
     compared: Callable[[int], Comparison], tmp_path: Path
 ) -> None:
-    made = axes_of(compared(3))
-    drawn = figures.write(made.asked, tmp_path, made)
-    page = report.page(made.asked, drawn, robust=made)
+    axes = axes_of(compared(3))
+    drawn = figures.write(axes.asked, tmp_path, axes)
+    page = report.page(axes.asked, drawn, robust=axes)
     section = page[page.index('<section id="axes">') :]
     section = section[: section.index("</section>")]
     assert "assumed: x &amp; y" in section
     assert '<svg role="img" aria-label="axes"' in section
     assert page.count('aria-label="axes"') == 1
     assert "own runs" in section
-    assert '<section id="axes">' not in report.page(made.asked, drawn)
+    assert '<section id="axes">' not in report.page(axes.asked, drawn)

@@ -43,9 +43,9 @@ def test_the_experiments_have_the_products_intervals(case: str, gap: float) -> N
     ends, paired = coverage.intervals(samples)
     for number in range(6):
         rows = [{place: sample[number].tolist()} for place, sample in enumerate(samples)]
-        made = estimate(lambda means: means[0] - means.get(1, 0.0), rows)
-        assert made.interval() == pytest.approx(tuple(ends[:, number]), rel=1e-6, abs=1e-6)
-        assert made.paired == paired[number]
+        estimated = estimate(lambda means: means[0] - means.get(1, 0.0), rows)
+        assert estimated.interval() == pytest.approx(tuple(ends[:, number]), rel=1e-6, abs=1e-6)
+        assert estimated.paired == paired[number]
 
 
 @pytest.mark.parametrize("gap", GAPS)
@@ -63,8 +63,8 @@ def test_rare_states_have_the_products_intervals() -> None:
     for level in (0.95, coverage.STRICT):
         ends = coverage._with_spread(values, level)
         for row, low, high in zip(values, *ends, strict=True):
-            made = mean_of(row.tolist())
-            assert made.interval(level) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+            mean = mean_of(row.tolist())
+            assert mean.interval(level) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
 
 
 def test_seldom_states_are_covered_seldom() -> None:
@@ -75,35 +75,35 @@ def test_seldom_states_are_covered_seldom() -> None:
 
 def test_a_shape_that_is_not_symmetric_has_an_interval_that_is_not() -> None:
     """The few values far away may be more than were seen."""
-    made = mean_of([0.0, 0.1, -0.1, 0.05, -0.05] * 3 + [0.0, 0.0, 0.0, 10.0, 10.0])
-    low, high = made.interval() or (0.0, 0.0)
-    assert high - made.value > 1.3 * (made.value - low)
+    mean = mean_of([0.0, 0.1, -0.1, 0.05, -0.05] * 3 + [0.0, 0.0, 0.0, 10.0, 10.0])
+    low, high = mean.interval() or (0.0, 0.0)
+    assert high - mean.value > 1.3 * (mean.value - low)
 
 
 def test_an_interval_is_the_wider_the_surer() -> None:
-    made = mean_of(drawn(np.random.default_rng(3), 20, 4))
-    ends = [made.interval(level) or (0.0, 0.0) for level in (0.9, 0.95, 0.99)]
-    assert ends[2][0] < ends[1][0] < ends[0][0] < made.value < ends[0][1] < ends[1][1] < ends[2][1]
-    assert mean_of(drawn(np.random.default_rng(3), 20, 4)).interval() == made.interval()
+    mean = mean_of(drawn(np.random.default_rng(3), 20, 4))
+    ends = [mean.interval(level) or (0.0, 0.0) for level in (0.9, 0.95, 0.99)]
+    assert ends[2][0] < ends[1][0] < ends[0][0] < mean.value < ends[0][1] < ends[1][1] < ends[2][1]
+    assert mean_of(drawn(np.random.default_rng(3), 20, 4)).interval() == mean.interval()
 
 
 def test_normal_values_have_students_interval() -> None:
-    made = mean_of([math.cos(number) for number in range(400)])
-    low, high = made.interval() or (0.0, 0.0)
-    error = 1.966 * made.deviation / math.sqrt(400)
-    assert (low, high) == pytest.approx((made.value - error, made.value + error), abs=0.002)
+    mean = mean_of([math.cos(number) for number in range(400)])
+    low, high = mean.interval() or (0.0, 0.0)
+    error = 1.966 * mean.deviation / math.sqrt(400)
+    assert (low, high) == pytest.approx((mean.value - error, mean.value + error), abs=0.002)
 
 
 def test_a_quotient_of_means_is_as_certain_as_its_parts() -> None:
     random = np.random.default_rng(5)
     base = [100 + value for value in drawn(random, 40)]
     other = [110 + value for value in drawn(random, 40)]
-    made = estimate(
+    estimated = estimate(
         lambda means: means["b"] / means["a"] - 1, [{"a": base}, {"b": other}], aligned=False
     )
-    assert made.value == pytest.approx(sum(other) / sum(base) - 1)
+    assert estimated.value == pytest.approx(sum(other) / sum(base) - 1)
     # 1 % of either, over 40 seeds: 0.17 % and 0.16 %.
-    assert made.deviation / math.sqrt(40) == pytest.approx(0.0023, rel=0.2)
+    assert estimated.deviation / math.sqrt(40) == pytest.approx(0.0023, rel=0.2)
 
 
 def test_values_that_do_not_vary_have_a_point() -> None:
@@ -192,11 +192,11 @@ def test_benjamini_and_hochberg_by_hand() -> None:
 def test_a_difference_has_the_p_value_of_its_t_test() -> None:
     random = np.random.default_rng(3)
     base, other = random.normal(0, 1, SEEDS), random.normal(0.7, 1, SEEDS)
-    made = difference(base.tolist(), other.tolist(), aligned=False)
+    diff = difference(base.tolist(), other.tolist(), aligned=False)
     error = np.sqrt(base.var(ddof=1) / SEEDS + other.var(ddof=1) / SEEDS)
-    assert made.p is not None
-    assert 0.3 < abs(made.absolute) / error < 6
-    assert (made.p < 0.05) == (abs(made.absolute) / error > 2.03)
+    assert diff.p is not None
+    assert 0.3 < abs(diff.absolute) / error < 6
+    assert (diff.p < 0.05) == (abs(diff.absolute) / error > 2.03)
     assert difference([1.0] * SEEDS, [2.0] * SEEDS).p == 0
     assert difference([1.0] * SEEDS, [1.0] * SEEDS).p == 1
     assert difference([1.0] * 5, [2.0] * 5).p is None
@@ -207,12 +207,12 @@ def together(platform: Platform, gap: float, seed: int) -> Comparison:
     random = np.random.default_rng(seed)
 
     def run(name: str, number: int, more: float) -> Derived:
-        made = stated("mainline", 0)
+        result = stated("mainline", 0)
         draw = random.normal()
         busy = tuple(0.3 + 0.01 * (draw + more + 0.1 * random.normal()) for _ in range(6))
-        cell = dataclasses.replace(made.cell, variant=name, seed=number)
+        cell = dataclasses.replace(result.cell, variant=name, seed=number)
         return dataclasses.replace(
-            made, cell=cell, result=dataclasses.replace(made.result, cpu_busy=busy)
+            result, cell=cell, result=dataclasses.replace(result.result, cpu_busy=busy)
         )
 
     runs = {
@@ -235,7 +235,7 @@ def test_rows_that_move_together_are_seldom_starred_where_nothing_differs() -> N
     values = common + 0.7 * random.normal(size=(1000, 80, 2 * SEEDS))
     tests = stats.ttest_ind(values[..., :SEEDS], values[..., SEEDS:], axis=-1, equal_var=False)
     plain = (tests.pvalue < 0.05).mean(axis=1)
-    starred = [len(discoveries(dict(enumerate(each)))) / 80 for each in tests.pvalue]
+    starred = [len(discoveries(dict(enumerate(item)))) / 80 for item in tests.pvalue]
     assert plain.mean() == pytest.approx(0.05, abs=0.01)
     assert (plain > 0.05).mean() > 0.15, "rows come in bunches"
     assert np.mean(np.array(starred) > 0.05) < 0.05
@@ -251,14 +251,14 @@ def weak(platform: Platform) -> Comparison:
     random = np.random.default_rng(8)
 
     def run(name: str, number: int, more: float) -> Derived:
-        made = stated("mainline", 0)
+        outcome = stated("mainline", 0)
         energy = dataclasses.replace(
-            made.result.energy_j, total=0.2 + 0.001 * (random.normal() + more)
+            outcome.result.energy_j, total=0.2 + 0.001 * (random.normal() + more)
         )
         busy = tuple(0.3 + 0.01 * random.normal() for _ in range(6))
-        result = dataclasses.replace(made.result, energy_j=energy, cpu_busy=busy)
-        cell = dataclasses.replace(made.cell, variant=name, seed=number)
-        return dataclasses.replace(made, cell=cell, result=result)
+        result = dataclasses.replace(outcome.result, energy_j=energy, cpu_busy=busy)
+        cell = dataclasses.replace(outcome.cell, variant=name, seed=number)
+        return dataclasses.replace(outcome, cell=cell, result=result)
 
     return comparison(
         platform,

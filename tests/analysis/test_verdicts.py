@@ -98,8 +98,8 @@ def test_a_bound_itself_counts_by_its_sign(statement: str, verdict: str) -> None
 def test_one_of_several_comparisons_refutes_at_a_stricter_level() -> None:
     """Two comparisons have two chances to be refuted by noise."""
     values = around(1.0)
-    made = estimate(lambda means: means[0], [{0: values}])
-    ends = [made.interval(level) for level in (0.95, 0.975)]
+    estimated = estimate(lambda means: means[0], [{0: values}])
+    ends = [estimated.interval(level) for level in (0.95, 0.975)]
     assert ends[0]
     assert ends[1]
     bound = (ends[0][0] + ends[1][0]) / 2

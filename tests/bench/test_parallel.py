@@ -66,7 +66,7 @@ def test_two_jobs_use_two_cores(tmp_path: Path, keep: Keep) -> None:
         f"{CELLS} cells: -j 1 in {single.wall_s:.1f} s, -j 2 in {double.wall_s:.1f} s, efficiency "
         f"{100 * efficiency:.1f} %; others took {single.others_s:.1f} and {double.others_s:.1f} s"
     )
-    share = max(each.others_s / (2 * each.wall_s) for each in (single, double))
+    share = max(item.others_s / (2 * item.wall_s) for item in (single, double))
     if share > MOST_BY_OTHERS:
         pytest.skip(f"the host is not quiet: others took {100 * share:.0f} % of two cores")
     keep("two_jobs", {"cells": CELLS, "efficiency_percent": 100 * efficiency})

@@ -113,7 +113,7 @@ def test_a_control_is_an_option_an_axis_and_a_word(knob: Knob) -> None:
     """From its declaration alone, at each value that is not its default."""
     values: dict[type, list[Any]] = {
         bool: [knob.default is False],
-        int: [each for each in knob.span[:2] if each != knob.default],
+        int: [item for item in knob.span[:2] if item != knob.default],
         str: [name for name in knob.choices if name != knob.default] or ["cortex-a72@1200"],
         tuple: [],
     }

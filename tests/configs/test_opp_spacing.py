@@ -19,11 +19,11 @@ def big(juno: Platform) -> Cluster:
 
 def test_every_nth_is_counted_from_the_fastest() -> None:
     mid = load_platform("pixel6").cluster("mid")
-    there = [opp.khz for opp in mid.opps]
-    assert frequencies(mid, "every 2nd") == there[1::2]
-    assert frequencies(mid, "every 5") == [there[3], there[8], there[13]]
-    assert frequencies(mid, f"every {len(there) - 1}") == [there[0], there[-1]]
-    assert frequencies(mid, f"every {len(there)}") is None, "one OPP is left, as by '1 even'"
+    present = [opp.khz for opp in mid.opps]
+    assert frequencies(mid, "every 2nd") == present[1::2]
+    assert frequencies(mid, "every 5") == [present[3], present[8], present[13]]
+    assert frequencies(mid, f"every {len(present) - 1}") == [present[0], present[-1]]
+    assert frequencies(mid, f"every {len(present)}") is None, "one OPP is left, as by '1 even'"
     assert frequencies(mid, "every 99") is None
 
 

@@ -16,7 +16,7 @@ from eascope.engines.qemu.board import BOARD
 from eascope.host.errors import RequestError
 
 
-def made(folder: Path, base: str, settings: dict[str, Any], name: str = "mine") -> Platform:
+def derived(folder: Path, base: str, settings: dict[str, Any], name: str = "mine") -> Platform:
     """The platform that the loader reads from the text."""
     text = overridden(base, load_platform(base), settings).text
     path = folder / f"{name}.toml"
@@ -25,13 +25,13 @@ def made(folder: Path, base: str, settings: dict[str, Any], name: str = "mine") 
 
 
 def test_what_the_base_has_is_the_base(tmp_path: Path, juno: Platform) -> None:
-    same = made(tmp_path, "juno-r2", {"little.cpus": 4, "dvfs.rate_limit_us": 500})
+    same = derived(tmp_path, "juno-r2", {"little.cpus": 4, "dvfs.rate_limit_us": 500})
     assert same.clusters == juno.clusters
     assert device_tree_source(same, BOARD) == device_tree_source(juno, BOARD)
 
 
 def test_cpus_and_opps(tmp_path: Path, juno: Platform) -> None:
-    platform = made(tmp_path, "juno-r2", {"little.cpus": 2, "big.opps": "every 2nd"})
+    platform = derived(tmp_path, "juno-r2", {"little.cpus": 2, "big.opps": "every 2nd"})
     little, big = platform.clusters
     assert (little.cpus, big.cpus) == ((0, 1), (2, 3))
     assert little.opps == juno.clusters[0].opps
@@ -42,7 +42,7 @@ def test_cpus_and_opps(tmp_path: Path, juno: Platform) -> None:
 
 def test_new_opps_lie_between_those_of_the_base(tmp_path: Path) -> None:
     """0.8 GHz is half way from 0.6 to 1.0 GHz, so its voltage is the mean; power is by f V^2."""
-    big = made(tmp_path, "juno-r2", {"big.opps": [600_000, 800_000, 1_200_000]}).cluster("big")
+    big = derived(tmp_path, "juno-r2", {"big.opps": [600_000, 800_000, 1_200_000]}).cluster("big")
     low, new, high = big.opps
     assert (low.khz, new.khz, high.khz) == (600_000, 800_000, 1_200_000)
     assert new.uv == 860_000
@@ -53,7 +53,10 @@ def test_new_opps_lie_between_those_of_the_base(tmp_path: Path) -> None:
 
 
 def test_voltages_in_percent(tmp_path: Path, juno: Platform) -> None:
-    before, big = juno.cluster("big"), made(tmp_path, "juno-r2", {"big.uv": "+10%"}).cluster("big")
+    before, big = (
+        juno.cluster("big"),
+        derived(tmp_path, "juno-r2", {"big.uv": "+10%"}).cluster("big"),
+    )
     for old, new in zip(before.opps, big.opps, strict=True):
         assert new.uv == round(old.uv * 1.1)
         assert new.power_uw == round(old.power_uw * 1.1**2)
@@ -63,19 +66,19 @@ def test_voltages_in_percent(tmp_path: Path, juno: Platform) -> None:
 
 def test_clusters_come_and_go(tmp_path: Path) -> None:
     settings = {"prime.like": "big", "prime.cpus": 1, "big.cpus": 3, "prime.opps": [1_200_000]}
-    platform = made(tmp_path, "juno-r2", settings)
+    platform = derived(tmp_path, "juno-r2", settings)
     assert [(c.name, len(c.cpus)) for c in platform.clusters] == [
         ("little", 4),
         ("big", 3),
         ("prime", 1),
     ]
-    assert len(made(tmp_path, "pixel6", {"mid.cpus": 0}).clusters) == 2
+    assert len(derived(tmp_path, "pixel6", {"mid.cpus": 0}).clusters) == 2
 
 
 def test_another_core_brings_its_figures(tmp_path: Path) -> None:
     """Both loops are measured on gem5's cores; the ratio is the only thing that is computed."""
     other = load_platform("pixel6").cluster("little")
-    little = made(tmp_path, "juno-r2", {"little.core": "cortex-a55"}).cluster("little")
+    little = derived(tmp_path, "juno-r2", {"little.core": "cortex-a55"}).cluster("little")
     assert little.core.name == "cortex-a55"
     assert [opp.power_uw for opp in little.opps] == [opp.power_uw for opp in other.opps]
     assert little.capacity_source.startswith("computed: 485 of the cortex-a53 times ")
@@ -86,7 +89,7 @@ def test_another_core_brings_its_figures(tmp_path: Path) -> None:
 def test_billed_powers_follow_the_opps(tmp_path: Path) -> None:
     """Without them the loader would refuse tables of OPPs that are gone."""
     before = load_platform("pixel6").cluster("big")
-    big = made(tmp_path, "pixel6", {"big.opps": "2 even"}).cluster("big")
+    big = derived(tmp_path, "pixel6", {"big.opps": "2 even"}).cluster("big")
     assert [table.name for table in big.busy] == [table.name for table in before.busy]
     for old, new in zip(before.busy, big.busy, strict=True):
         assert new.power_uw == (old.power_uw[0], old.power_uw[-1])
@@ -94,7 +97,7 @@ def test_billed_powers_follow_the_opps(tmp_path: Path) -> None:
 
 def test_billed_powers_name_how_they_were_made(tmp_path: Path) -> None:
     settings = {"little.opps": "3 even", "big.uv": "+5%"}
-    platform = made(tmp_path, "pixel6", settings)
+    platform = derived(tmp_path, "pixel6", settings)
     for cluster, begin in (("little", "computed: by 3 even"), ("big", "computed: voltages of pix")):
         for table in platform.cluster(cluster).busy:
             assert table.source.startswith(begin)
@@ -105,27 +108,27 @@ def test_billed_powers_name_how_they_were_made(tmp_path: Path) -> None:
 def test_a_core_of_another_board_can_be_changed_further(tmp_path: Path) -> None:
     """What is computed begins with the borrowed figures, and names whose they are."""
     core = {"little.core": "cortex-a55"}
-    plain = made(tmp_path, "juno-r2", core).cluster("little")
-    slower = made(tmp_path, "juno-r2", {**core, "little.capacity_dmips_mhz": "-10%"})
+    plain = derived(tmp_path, "juno-r2", core).cluster("little")
+    slower = derived(tmp_path, "juno-r2", {**core, "little.capacity_dmips_mhz": "-10%"})
     assert slower.cluster("little").capacity_dmips_mhz == round(plain.capacity_dmips_mhz * 0.9)
     source = slower.cluster("little").capacity_source
     assert source.startswith(
         f"computed: -10% of {plain.capacity_dmips_mhz}, which is computed: 485"
     )
-    stated = made(tmp_path, "juno-r2", {**core, "little.capacity_dmips_mhz": 500})
+    stated = derived(tmp_path, "juno-r2", {**core, "little.capacity_dmips_mhz": 500})
     assert stated.cluster("little").capacity_source.startswith("assumed: ")
-    opps = made(tmp_path, "juno-r2", {**core, "little.opps": "3 even", "little.uv": "+5%"})
+    opps = derived(tmp_path, "juno-r2", {**core, "little.opps": "3 even", "little.uv": "+5%"})
     first = opps.cluster("little").opps[0]
     assert "from the OPPs of pixel6's little" in first.shared_source
     assert first.power_source.startswith("computed: voltages of pixel6's little +5%")
-    states = made(tmp_path, "juno-r2", {**core, "little.idle_states": ["wfi"]}).cluster("little")
+    states = derived(tmp_path, "juno-r2", {**core, "little.idle_states": ["wfi"]}).cluster("little")
     assert [state.name for state in states.idle_states] == ["wfi"]
     assert states.cluster_sleep is None
 
 
 def test_capacity_in_percent_is_computed(tmp_path: Path, juno: Platform) -> None:
     settings = {"big.capacity_dmips_mhz": "-10%"}
-    big = made(tmp_path, "juno-r2", settings).cluster("big")
+    big = derived(tmp_path, "juno-r2", settings).cluster("big")
     assert big.capacity_dmips_mhz == 922
     assert big.capacity_source == "computed: -10% of 1024"
     (line,) = overridden("juno-r2", juno, settings).computed
@@ -136,22 +139,22 @@ def test_a_new_cluster_may_have_fewer_idle_states_or_no_cpus(
     tmp_path: Path, juno: Platform
 ) -> None:
     settings = {"prime.like": "big", "prime.cpus": 1, "prime.idle_states": ["wfi", "cpu-sleep-0"]}
-    prime = made(tmp_path, "juno-r2", settings).cluster("prime")
+    prime = derived(tmp_path, "juno-r2", settings).cluster("prime")
     assert [state.name for state in prime.idle_states] == ["wfi", "cpu-sleep-0"]
     assert prime.cluster_sleep is None
     assert juno.cluster("big").cluster_sleep is not None
-    assert len(made(tmp_path, "juno-r2", {"prime.like": "big", "prime.cpus": 0}).clusters) == 2
+    assert len(derived(tmp_path, "juno-r2", {"prime.like": "big", "prime.cpus": 0}).clusters) == 2
 
 
 def test_idle_states_that_stay(tmp_path: Path) -> None:
-    little = made(tmp_path, "juno-r2", {"little.idle_states": ["wfi"]}).cluster("little")
+    little = derived(tmp_path, "juno-r2", {"little.idle_states": ["wfi"]}).cluster("little")
     assert [state.name for state in little.idle_states] == ["wfi"]
     assert little.cluster_sleep is None
 
 
 def test_any_key_of_a_platform_file(tmp_path: Path) -> None:
     key = "big.idle_states.cpu-sleep-0.exit_us"
-    platform = made(tmp_path, "juno-r2", {key: 600, "llc": "all", "dvfs.rate_limit_us": 2_000})
+    platform = derived(tmp_path, "juno-r2", {key: 600, "llc": "all", "dvfs.rate_limit_us": 2_000})
     assert platform.cluster("big").idle_states[1].exit_us == 600
     assert (platform.llc, platform.rate_limit_us) == ("all", 2_000)
 
@@ -176,7 +179,7 @@ def test_numbers_of_a_platform(juno: Platform, key: str, number: float | None) -
 def test_every_number_of_a_cluster_is_what_an_override_sets(tmp_path: Path) -> None:
     keys = ("capacity_dmips_mhz", "shared_off_uw", "idle_states.cpu-sleep-0.exit_us")
     for key in keys:
-        changed = made(tmp_path, "juno-r2", {f"big.{key}": 321})
+        changed = derived(tmp_path, "juno-r2", {f"big.{key}": 321})
         assert number_of(changed, f"big.{key}") == 321
 
 
@@ -226,14 +229,14 @@ def test_every_number_of_a_cluster_is_what_an_override_sets(tmp_path: Path) -> N
 )
 def test_what_is_wrong(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError) as wrong:
-        made(tmp_path, "juno-r2", settings)
+        derived(tmp_path, "juno-r2", settings)
     assert message in str(wrong.value)
     assert "\n" not in str(wrong.value)
 
 
 def test_a_core_needs_the_powers_that_the_platform_is_billed_by(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"a core whose platform states the profile power"):
-        made(tmp_path, "pixel6", {"big.core": "cortex-a72"})
+        derived(tmp_path, "pixel6", {"big.core": "cortex-a72"})
 
 
 def test_the_text_says_what_was_computed(juno: Platform) -> None:

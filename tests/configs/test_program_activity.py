@@ -32,7 +32,7 @@ def test_an_instruction_takes_cycles_and_memory_time(juno: Platform, tmp_path: P
     assert figures is not None
     little, big = figures.clusters
     assert (little.name, big.name) == ("little", "big")
-    assert [each.khz for each in little.samples] == [450_000, 800_000]
+    assert [sample.khz for sample in little.samples] == [450_000, 800_000]
     assert little.ns(450_000) == pytest.approx(900 / 600 / 0.45, rel=0.001)
     assert little.ns(800_000) == pytest.approx(1280 / 800 / 0.8, rel=0.03)
     assert big.ns(600_000) == 2.5

@@ -22,7 +22,9 @@ PAGES = [page for page in pages() if REPO / "docs" / "results" not in page.paren
 def test_commands_of_a_page(page: Path) -> None:
     """`make setup` puts no eascope on PATH; command-line.md has the forms of commands alone."""
     text = page.read_text()
-    assert [(each.line, why) for each in commands(page, text) if (why := problem(each))] == []
+    assert [
+        (command.line, why) for command in commands(page, text) if (why := problem(command))
+    ] == []
     assert unknown_words(text) == []
     bare = [line for _, line in code_lines(text) if line.strip().startswith("eascope ")]
     assert not bare or page.name == "command-line.md"
@@ -40,7 +42,7 @@ def test_commands_of_a_page(page: Path) -> None:
 )
 def test_a_wrong_command_is_found(text: str, words: str) -> None:
     parsed = commands(REPO / "PAGE.md", f"    {text}  # (gem5)")
-    assert [(each.gem5, words in problem(each)) for each in parsed] == [(True, True)]
+    assert [(item.gem5, words in problem(item)) for item in parsed] == [(True, True)]
 
 
 def test_an_unknown_command_or_option_in_a_sentence_is_found() -> None:

@@ -76,7 +76,7 @@ def reasons(command: Command) -> list[str]:
 
 def typed(name: str, *, gem5: bool) -> list[Command]:
     """The commands of a page that are typed: those that need gem5, or the others."""
-    return [each for each in printed(name) if not reasons(each) and each.gem5 == gem5]
+    return [item for item in printed(name) if not reasons(item) and item.gem5 == gem5]
 
 
 def replaced(words: list[str], folder: Path) -> list[str]:
@@ -130,7 +130,7 @@ def test_every_command_is_typed_or_has_one_reason() -> None:
 
 @pytest.mark.parametrize("words", NOT_TYPED)
 def test_what_is_not_typed_is_printed(words: str) -> None:
-    assert [each for name in PAGES for each in printed(name) if words in reasons(each)]
+    assert [item for name in PAGES for item in printed(name) if words in reasons(item)]
 
 
 TYPED = [name for name in PAGES if typed(name, gem5=False)]

@@ -60,9 +60,9 @@ def test_the_headers_can_be_assembled(tmp_path: Path) -> None:
     source = tmp_path / "all.S"
     wanted = "".join(f"\t.inst\tM5_INSTRUCTION(M5_{name})\n" for name in OPERATIONS)
     source.write_text(f'#include "messages.h"\n#include "m5ops.h"\n{wanted}')
-    made, flat = tmp_path / "all.o", tmp_path / "flat"
-    run([arm64_tool("gcc"), f"-I{INCLUDE}", "-c", "-o", made, source])
-    run([arm64_tool("objcopy"), "-O", "binary", made, flat])
+    result, flat = tmp_path / "all.o", tmp_path / "flat"
+    run([arm64_tool("gcc"), f"-I{INCLUDE}", "-c", "-o", result, source])
+    run([arm64_tool("objcopy"), "-O", "binary", result, flat])
     words = struct.unpack(f"<{len(OPERATIONS)}I", flat.read_bytes())
     assert words == tuple(0xFF000110 | number << 16 for number in OPERATIONS.values())
 

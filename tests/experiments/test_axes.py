@@ -48,8 +48,8 @@ def cases(axes: Sequence[str] = tuple(AXES), *, named: bool = False, **changes: 
 
 
 def test_every_axis_is_varied_one_at_a_time() -> None:
-    made = cases()
-    assert [(case.axis, case.value.name) for case in made.cases] == [
+    result = cases()
+    assert [(case.axis, case.value.name) for case in result.cases] == [
         *(("power", "measured"), ("power", "derived")),
         *(("shared_power", "off"), ("shared_power", "zero")),
         *(("transition_power", "0%"), ("transition_power", "100%")),
@@ -59,8 +59,8 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
         ("idle_exit", "25%"),
         *(("kernel_rate", f"{rate}-order") for rate in ("140% in", "93% out-of", "108% out-of")),
     ]
-    assert made.left_out == ()
-    for case in made.cases:
+    assert result.left_out == ()
+    for case in result.cases:
         assert bool(case.names) != AXES[case.axis].billing
         if case.names:
             assert case.billing == BilledBy("published")
@@ -74,9 +74,11 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
 def test_what_changes_nothing_of_a_power_is_left_out_with_a_reason() -> None:
     """By curves, ways into idle states cost nothing and a shared part that is off draws nothing."""
     pixel6 = asked(platform="pixel6")
-    made = cases_of(pixel6, BilledBy("wattson"), ("shared_power", "transition_power"), named=False)
-    assert [(case.axis, case.value.name) for case in made.cases] == [("shared_power", "zero")]
-    assert made.left_out == ("transition_power: it changes nothing of wattson power",)
+    result = cases_of(
+        pixel6, BilledBy("wattson"), ("shared_power", "transition_power"), named=False
+    )
+    assert [(case.axis, case.value.name) for case in result.cases] == [("shared_power", "zero")]
+    assert result.left_out == ("transition_power: it changes nothing of wattson power",)
 
 
 @pytest.mark.parametrize(
@@ -95,9 +97,9 @@ def test_a_file_of_ones_own_is_told_which_figures_bill(
 
 
 def test_what_was_asked_for_is_no_alternative() -> None:
-    made = cases(("speeds",), controls=Controls(speeds="measured", idle_exit_percent=25))
-    assert [case.value.name for case in made.cases] == ["board", "hardware"]
-    case = made.cases[0]
+    result = cases(("speeds",), controls=Controls(speeds="measured", idle_exit_percent=25))
+    assert [case.value.name for case in result.cases] == ["board", "hardware"]
+    case = result.cases[0]
     assert case.names[1].request.controls == Controls(speeds="board", idle_exit_percent=25)
     derived = cases_of(asked(), BilledBy("derived", "zero"), ("power", "shared_power"), named=True)
     assert [case.billing for case in derived.cases] == [
@@ -111,8 +113,8 @@ def test_conditions_of_a_source_are_varied_like_others() -> None:
     changes: dict[str, Any] = {"scenario": "uclamp/frequency-spike", "source_conditions": True}
     had = asked(**changes)[0].request.controls
     assert (had.dvfs, had.speeds) == ("board", "hardware")
-    made = cases(("speeds", "dvfs", "delayed_dequeue"), **changes)
-    assert [(case.axis, case.value.name) for case in made.cases] == [
+    result = cases(("speeds", "dvfs", "delayed_dequeue"), **changes)
+    assert [(case.axis, case.value.name) for case in result.cases] == [
         *(
             ("speeds", "board"),
             ("speeds", "measured"),
@@ -120,11 +122,11 @@ def test_conditions_of_a_source_are_varied_like_others() -> None:
             ("delayed_dequeue", "on"),
         ),
     ]
-    for case in made.cases:
-        assert {each.request.controls for each in case.names} == {
+    for case in result.cases:
+        assert {name.request.controls for name in case.names} == {
             replace(had, **dict(case.value.sets))
         }
-    assert made.cases[2].names[0].platform.transition_latency_us == 50
+    assert result.cases[2].names[0].platform.transition_latency_us == 50
 
 
 def test_axes_by_name() -> None:
@@ -141,9 +143,9 @@ def test_an_axis_without_another_value(tmp_path: Path) -> None:
     """A board whose own times nobody knows: left out, and an error where it is named."""
     path = tmp_path / "board.toml"
     path.write_text('base = "juno-r2"\nsummary = "s"\nremove = ["dvfs.board"]\n')
-    made = cases(("dvfs", "fast_switch"), platform=str(path))
-    assert [case.axis for case in made.cases] == ["fast_switch"]
-    assert made.left_out == (
+    result = cases(("dvfs", "fast_switch"), platform=str(path))
+    assert [case.axis for case in result.cases] == ["fast_switch"]
+    assert result.left_out == (
         "dvfs: --dvfs board: board has no [dvfs.board]: allowed: model, or a platform that has it",
     )
     with pytest.raises(RequestError, match="axis dvfs of board: --dvfs board: board has no"):
@@ -156,13 +158,17 @@ def test_the_platforms_own_values_replace_the_common_ones(tmp_path: Path) -> Non
         'base = "juno-r2"\nsummary = "s"\n'
         '[axes.idle_exit.none]\nidle_exit_percent = 0\nsource = "assumed: none"\n'
     )
-    made = cases(("idle_exit", "dvfs"), platform=str(path))
-    assert [(case.axis, case.value.name) for case in made.cases] == [
+    result = cases(("idle_exit", "dvfs"), platform=str(path))
+    assert [(case.axis, case.value.name) for case in result.cases] == [
         *(("idle_exit", "none"), ("dvfs", "board")),
     ]
-    board = made.cases[1].names[0].platform
+    board = result.cases[1].names[0].platform
     assert (board.transition_latency_us, board.rate_limit_us) == (2920, 4000)
-    assert [s.exit_us for s in made.cases[0].names[0].platform.clusters[0].idle_states] == [1, 0, 0]
+    assert [s.exit_us for s in result.cases[0].names[0].platform.clusters[0].idle_states] == [
+        1,
+        0,
+        0,
+    ]
 
 
 def test_a_common_value_that_cannot_be_had_is_left_out(
@@ -173,9 +179,9 @@ def test_a_common_value_that_cannot_be_had_is_left_out(
     text = (PLATFORMS / "juno-r2.toml").read_text().replace("juno-r2", "other")
     path.write_text(text.replace('core = "cortex-a72"', 'core = "cortex-a57"'))
     changes: dict[str, Any] = {"platform": str(path)}
-    made = cases(("speeds", "delayed_dequeue"), **changes)
-    assert [case.axis for case in made.cases] == ["delayed_dequeue"]
-    assert made.left_out[0].startswith("speeds: ")
+    result = cases(("speeds", "delayed_dequeue"), **changes)
+    assert [case.axis for case in result.cases] == ["delayed_dequeue"]
+    assert result.left_out[0].startswith("speeds: ")
     with pytest.raises(RequestError, match=r"axis speeds of other: .*allowed: board"):
         cases(("speeds",), named=True, **changes)
 
@@ -253,10 +259,10 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
     varied = robust.prepared(cases(("power", "shared_power")), 1)
     assert len(varied) == 4
     for calls in (1, 1):
-        made = robust.run_with(cells, cells, varied, BilledBy("published"))
-        assert [each.names.engine.calls for each in cells] == [calls, calls]  # type: ignore[attr-defined]
-        wanted = {BilledBy("published"), *(each.case.billing for each in varied)}
-        assert [set(made[each.asked]) for each in cells] == [wanted, wanted]
+        result = robust.run_with(cells, cells, varied, BilledBy("published"))
+        assert [item.names.engine.calls for item in cells] == [calls, calls]  # type: ignore[attr-defined]
+        wanted = {BilledBy("published"), *(item.case.billing for item in varied)}
+        assert [set(result[item.asked]) for item in cells] == [wanted, wanted]
     assert len(billed) == 2 * 2 * 5
 
 
@@ -269,9 +275,9 @@ def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> No
     failing = [*varied, robust.PreparedCase(rate, (bad,))]
     with pytest.raises(Exception, match="guest panic"):
         robust.run_with([first], [first], failing, BilledBy("published"))
-    made = robust.run_with([first], [first], varied, BilledBy("published"))
-    assert set(made) == {first.asked, own.asked}
-    assert [each.names.engine.calls for each in (first, own)] == [1, 1]  # type: ignore[attr-defined]
+    result = robust.run_with([first], [first], varied, BilledBy("published"))
+    assert set(result) == {first.asked, own.asked}
+    assert [item.names.engine.calls for item in (first, own)] == [1, 1]  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -305,14 +311,14 @@ def test_the_command_from_end_to_end(
     assert main([*finished, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     values = record["robust"]["values"]
-    assert [(each["axis"], each["value"], each["own_runs"]) for each in values] == [
+    assert [(value["axis"], value["value"], value["own_runs"]) for value in values] == [
         ("shared_power", "off", 0),
         ("shared_power", "zero", 0),
         ("delayed_dequeue", "off", 20),
     ]
     assert values[1]["power_model"] == "measured, shared part zero"
     assert values[2]["set_otherwise"] == ["no-delay-dequeue"]
-    shown = {each["value"]: each["differences"][0]["difference"] for each in values}
+    shown = {value["value"]: value["differences"][0]["difference"] for value in values}
     assert (
         values[2]["differences"][0]["difference"]
         == (record["robust"]["asked"]["differences"][0]["difference"])
@@ -339,8 +345,8 @@ def test_the_option_takes_no_variant(
     command = ["compare", "--robust", *finished[1:-1], "--dry-run", "--json"]
     assert main(command) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert {each["variant"] for each in plan["cells"]} == set(BOTH)
-    assert {each["axis"] for each in plan["axes"]} == set(AXES)
+    assert {item["variant"] for item in plan["cells"]} == set(BOTH)
+    assert {item["axis"] for item in plan["axes"]} == set(AXES)
 
 
 @pytest.mark.parametrize(

@@ -115,19 +115,21 @@ def test_other_files_are_not_unknown_names(
     (tmp_path / "rtapp.json").write_text("{}")
     (tmp_path / "folder").mkdir()
 
-    def said(name: str) -> str:
+    def refusal(name: str) -> str:
         with pytest.raises(RequestError) as caught:
             LOADERS[kind](name)
         return str(caught.value)
 
     line = f"{kind} 'rtapp.json': a file: allowed: a name, or a file that ends in .toml"
-    assert said("rtapp.json").startswith(line)
-    assert ("add-a-scenario.md has the keys" in said("rtapp.json")) is (kind == "scenario")
-    assert said("folder").startswith(f"unknown {kind} 'folder'"), (
+    assert refusal("rtapp.json").startswith(line)
+    assert ("add-a-scenario.md has the keys" in refusal("rtapp.json")) is (kind == "scenario")
+    assert refusal("folder").startswith(f"unknown {kind} 'folder'"), (
         "a name, although there is such a folder"
     )
-    assert said("gone.json").startswith(f"unknown {kind} 'gone.json'")
-    assert said(str(tmp_path)).startswith((f"{kind} '{tmp_path}': a folder", f"{tmp_path}: not a"))
+    assert refusal("gone.json").startswith(f"unknown {kind} 'gone.json'")
+    assert refusal(str(tmp_path)).startswith(
+        (f"{kind} '{tmp_path}': a folder", f"{tmp_path}: not a")
+    )
 
 
 @pytest.mark.usefixtures("own")

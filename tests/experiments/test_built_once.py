@@ -54,15 +54,15 @@ def test_machines_build_an_artefact_once(tmp_path: Path) -> None:
         for name in "abc"
     ]
     # All have begun before the first one builds.
-    for each in machines:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
-    for each in machines:
-        assert each.stdin is not None
-        each.stdin.write("\n")
-        each.stdin.flush()
-    outputs = [each.communicate(timeout=HANG_S) for each in machines]
-    assert [each.returncode for each in machines] == [0] * 3, outputs
+    for machine in machines:
+        assert machine.stdout is not None
+        assert machine.stdout.readline() == "ready\n"
+    for machine in machines:
+        assert machine.stdin is not None
+        machine.stdin.write("\n")
+        machine.stdin.flush()
+    outputs = [machine.communicate(timeout=HANG_S) for machine in machines]
+    assert [machine.returncode for machine in machines] == [0] * 3, outputs
     assert built.read_text() == "x"
     assert len({out for out, _ in outputs}) == 1
 

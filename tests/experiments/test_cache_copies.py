@@ -35,12 +35,12 @@ def flip(folder: Path) -> None:
 def test_what_was_pushed_is_pulled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = [entry("kernel"), entry("initramfs")]
+    result = [entry("kernel"), entry("initramfs")]
     packages = cache_root() / "qemu" / "packages-amd64.json"
     packages.parent.mkdir()
     packages.write_text("[]")
     assert said_of("kernel", lambda: ["gcc 12"]) == ("gcc 12",)
-    names = sorted(path.relative_to(cache_root()) for path in made)
+    names = sorted(path.relative_to(cache_root()) for path in result)
     shared = str(tmp_path / "shared")
     assert main(["cache", "push", shared]) == 0
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "node"))
@@ -88,12 +88,12 @@ def test_a_damaged_artefact_is_named_and_stops_no_other(
     flip(bad)
     capsys.readouterr()
     assert main(["cache", direction, str(shared), "--json"]) == 1
-    said = json.loads(capsys.readouterr().out)
-    assert said["damaged"] == [
+    output = json.loads(capsys.readouterr().out)
+    assert output["damaged"] == [
         f"cache entry {bad} is corrupt: file does not match its recorded SHA-256: "
         "remove that folder and run again"
     ]
-    assert [name.partition("/")[0] for name in said["copied"]] == ["initramfs"]
+    assert [name.partition("/")[0] for name in output["copied"]] == ["initramfs"]
     assert [path.name for path in target.glob("kernel/[!.]*")] == []
 
 
@@ -138,7 +138,7 @@ def test_a_cache_keeps_the_lists_that_it_has(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["pull", "{tmp}/nowhere"], "nowhere: no artefacts: allowed: a folder that has"),
         (["push", "{tmp}/cache"], "allowed: another folder"),
@@ -147,7 +147,7 @@ def test_a_cache_keeps_the_lists_that_it_has(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input(
-    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry("kernel")
     (tmp_path / "file").write_text("")
@@ -155,6 +155,6 @@ def test_bad_input(
     capsys.readouterr()
     assert main(["cache", *(text.format(tmp=tmp_path) for text in arguments)]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before

@@ -157,10 +157,10 @@ def test_a_trace_that_did_not_fit_has_larger_buffers(artefacts: Artefacts) -> No
         with pytest.raises(EascopeError) as failed:
             execute(replace(tried[-1], names=replace(tried[-1].names, engine=engine)))
         again = isinstance(failed.value, Again)
-    sizes = [each.record.controls.others["trace_kib_per_cpu"] for each in tried]
+    sizes = [item.record.controls.others["trace_kib_per_cpu"] for item in tried]
     assert sizes == [2048, 8192, 32768, 1024 * 1024 // 2 // 6]
-    for size, each in zip(sizes, tried, strict=True):
-        assert f"\ntrace-setup {size} " in each.machine.script.decode()
+    for size, item in zip(sizes, tried, strict=True):
+        assert f"\ntrace-setup {size} " in item.machine.script.decode()
     assert "give the platform more memory_mib" in str(failed.value)
     assert prepared().simkey == tried[-1].simkey
     (runs_root() / tried[1].simkey / FAILED).unlink()

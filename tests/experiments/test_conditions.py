@@ -147,11 +147,11 @@ def test_work_is_recorded_as_long_as_it_takes_here(artefacts: Artefacts) -> None
 @pytest.mark.parametrize("name", names())
 def test_every_scenario_with_a_source_states_its_conditions(name: str) -> None:
     """And they can be set: on the board where it is one of ours, else on any."""
-    there = load_scenario(name, load_platform("juno-r2")).source_conditions
-    assert (there is None) == (name in NOT_OF_A_SOURCE or name.startswith("programs/"))
-    if there is not None:
-        platform = load_platform(there.platform or "juno-r2")
-        changed = there.controls.of_platform(platform)
+    present = load_scenario(name, load_platform("juno-r2")).source_conditions
+    assert (present is None) == (name in NOT_OF_A_SOURCE or name.startswith("programs/"))
+    if present is not None:
+        platform = load_platform(present.platform or "juno-r2")
+        changed = present.controls.of_platform(platform)
         assert changed.rate_limit_us >= changed.transition_latency_us
 
 

@@ -50,20 +50,20 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_energies_show_the_decisions_that_the_kernel_says(both_ways: Path) -> None:
     """Mainline's placement says both. A kernel worker's decision is about where it slept last."""
     trace = read_trace(both_ways)
-    said = {
-        (row["pid"], row["prev_cpu"], row["dst_cpu"], each)
+    output = {
+        (row["pid"], row["prev_cpu"], row["dst_cpu"], item)
         for row in trace.table("sched_feec_decision").iter_rows(named=True)
         if not row["comm"].startswith("kworker")
-        for each in [tuple((other.cpu, other.energy) for other in candidates(row["candidates"]))]
-        if each
+        for item in [tuple((other.cpu, other.energy) for other in candidates(row["candidates"]))]
+        if item
     }
     shown = {
-        (each.pid, each.prev_cpu, each.dst_cpu, tuple(each.energies.items()))
-        for each in computed_decisions(trace)
-        if not each.thread.startswith("kworker")
+        (decision.pid, decision.prev_cpu, decision.dst_cpu, tuple(decision.energies.items()))
+        for decision in computed_decisions(trace)
+        if not decision.thread.startswith("kworker")
     }
-    assert len(said) > 500
-    assert shown == said
+    assert len(output) > 500
+    assert shown == output
 
 
 @pytest.mark.kernels("sum")

@@ -18,7 +18,7 @@ def test_a_host_that_is_not_debian_is_told_what_it_lacks_and_of_the_container(
     which = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name in lacking else which(name))
     assert main(["doctor", "--json"]) == 1
-    checks = {each["check"]: each for each in json.loads(capsys.readouterr().out)}
+    checks = {load["check"]: load for load in json.loads(capsys.readouterr().out)}
     found = checks["system packages"]
     assert not found["ok"]
     missing = found["detail"].partition("missing commands: ")[2].split()

@@ -49,8 +49,8 @@ def test_runs_that_are_there_and_others(
     assert expected["run_s"] > 0
     assert not cache.exists()
     assert not runs_root().exists()
-    there = runs_root() / expected["cells"][2]["simkey"]
-    write_run(there, juno, playback("cas", 0), variant="cas")
+    present = runs_root() / expected["cells"][2]["simkey"]
+    write_run(present, juno, playback("cas", 0), variant="cas")
     before = sorted(runs_root().rglob("*"))
     assert main([*COMPARE, "--seeds", "2", "--dry-run"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -60,7 +60,7 @@ def test_runs_that_are_there_and_others(
         ["cas,", "seed", "0", "there"],
         ["cas,", "seed", "1", "to"],
     ]
-    assert str(there) in lines[2]
+    assert str(present) in lines[2]
     assert lines[-2].startswith("to run: 3 of 4, about ")
     assert lines[-1] == "nothing was written: without --dry-run the command does it"
     assert sorted(runs_root().rglob("*")) == before

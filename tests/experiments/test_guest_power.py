@@ -111,17 +111,17 @@ def test_one_run_is_billed_by_every_offer_and_no_engine_is_called(
     billed = {name: derived_by(run, name) for name in load_platform("pixel6").billing.offers}
     assert set(started) == {"trace-cmd"}  # which reads the trace
     assert derived_by(run).path == billed["wattson"].path
-    assert len({made.path for made in billed.values()}) == 6
-    assert {made.path.parent.parent for made in billed.values()} == {run.path}
-    assert len({made.cell.simkey for made in billed.values()}) == 1
-    assert len({made.result.energy_j.total for made in billed.values()}) == 6
-    for made in billed.values():
-        spent = made.result.energy_j
+    assert len({result.path for result in billed.values()}) == 6
+    assert {result.path.parent.parent for result in billed.values()} == {run.path}
+    assert len({result.cell.simkey for result in billed.values()}) == 1
+    assert len({result.result.energy_j.total for result in billed.values()}) == 6
+    for result in billed.values():
+        spent = result.result.energy_j
         assert set(spent.cluster) == {"little", "mid", "big", "chip"}
         for parts in (spent.cluster, spent.component, spent.task):
             assert sum(parts.values()) == spent.total
-        assert int(made.table("tasks")["energy_fj"].sum()) == int(
-            made.table("energy")["energy_fj"].sum()
+        assert int(result.table("tasks")["energy_fj"].sum()) == int(
+            result.table("energy")["energy_fj"].sum()
         )
     assert billed["measured"].result.energy_j.component["shared"] == 0
     assert {path: path.read_bytes() for path in files} == files

@@ -191,8 +191,8 @@ def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) 
     billing = BilledBy("published")
     request = Asked(["mainline", "cas"], 1, billing, [])
     runs_by_key = {
-        made.asked: {billing: derived_for(made, Run(runs_root() / made.simkey), billing)}
-        for made in cells
+        result.asked: {billing: derived_for(result, Run(runs_root() / result.simkey), billing)}
+        for result in cells
     }
     (compared,) = _compared(request, cells, runs_by_key)
     assert compared.platform is today

@@ -93,13 +93,13 @@ def test_seeds_do_not_differ_from_other_seeds() -> None:
 def stars(rows: Sequence[Sequence[float]]) -> int:
     """How many rows of one scenario have a star with the seeds 0-19 against 20-39."""
     half = SEEDS // 2
-    made = {
+    result = {
         number: difference(values[:half], values[half:], aligned=False)
         for number, values in enumerate(rows)
         if len(values) == SEEDS
     }
-    known = {number: each.p for number, each in made.items() if each.p is not None}
-    return sum(bool(made[number].clear) for number in discoveries(known))
+    known = {number: item.p for number, item in result.items() if item.p is not None}
+    return sum(bool(result[number].clear) for number in discoveries(known))
 
 
 def starred(rows: Sequence[Sequence[float]], order: Sequence[int]) -> int:

@@ -71,7 +71,7 @@ def test_tasks_of_a_share_have_a_process_of_their_own(
     assert list(mixed.documents) == ["rt-app", "memory1"]
     assert mixed.own == ("rt-app", "memory1")
     assert plain.own == ("rt-app",)
-    tasks, of_rt_app = (json.loads(each.document)["tasks"] for each in (plain, mixed))
+    tasks, of_rt_app = (json.loads(item.document)["tasks"] for item in (plain, mixed))
     of_memory = json.loads(mixed.documents["memory1"])["tasks"]
     assert tasks == of_rt_app | of_memory
     assert list(of_memory) == ["b"]

@@ -55,7 +55,7 @@ def test_a_program_with_figures_has_them_and_the_others_are_named(
 ) -> None:
     own = scenario(juno, tmp_path, "hackbench", "sysbench-cpu", "hackbench")
     figures = figures_of(own, juno, fast)
-    assert [each.program for each in figures] == ["sysbench-cpu"]
+    assert [figure.program for figure in figures] == ["sysbench-cpu"]
     (speed,) = speeds_of(figures)
     assert speed.path == KINDS["sysbench-cpu"].path
     assert speed.clusters == figures[0].clusters
@@ -67,7 +67,7 @@ def test_a_program_with_figures_has_them_and_the_others_are_named(
 
 def test_two_loads_of_one_binary_have_none(juno: Platform, tmp_path: Path, fast: Engine) -> None:
     alone = scenario(juno, tmp_path, "perf-bench-pipe")
-    assert [each.program for each in figures_of(alone, juno, fast)] == ["perf-bench-pipe"]
+    assert [figure.program for figure in figures_of(alone, juno, fast)] == ["perf-bench-pipe"]
     both = scenario(juno, tmp_path, "perf-bench-pipe", "perf-bench-messaging")
     assert figures_of(both, juno, fast) == ()
     assert len(without_figures(both, juno, ())) == 2

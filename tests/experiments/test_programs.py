@@ -241,7 +241,7 @@ def test_as_many_words_as_the_agent_takes(tmp_path: Path, juno: Platform) -> Non
     assert f"#define ARGUMENTS_MAX\t{COMMAND_WORDS}\n" in child.read_text()
 
     def with_variables(number: int) -> str:
-        variables = ", ".join(f'V{each} = "1"' for each in range(number))
+        variables = ", ".join(f'V{item} = "1"' for item in range(number))
         return write(tmp_path, IMAGE, LATENCY, f"environment = {{ {variables} }}\n", UNTIL)
 
     (program,) = load_scenario(with_variables(48), juno).programs

@@ -55,11 +55,11 @@ def machine(name: str, what: str = "run", lease_s: float = FOR_EVER) -> subproce
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert said(child) == "ready"
+    assert line_of(child) == "ready"
     return child
 
 
-def said(child: subprocess.Popen[str]) -> str:
+def line_of(child: subprocess.Popen[str]) -> str:
     assert child.stdout is not None
     return child.stdout.readline().strip()
 
@@ -72,10 +72,10 @@ def go(child: subprocess.Popen[str]) -> None:
 
 def test_machines_never_do_a_cell_twice() -> None:
     machines = [machine(name) for name in "abcd"]
-    for each in machines:
-        go(each)
-    outputs = [each.communicate(timeout=HANG_S) for each in machines]
-    assert [each.returncode for each in machines] == [0] * 4, outputs
+    for item in machines:
+        go(item)
+    outputs = [item.communicate(timeout=HANG_S) for item in machines]
+    assert [item.returncode for item in machines] == [0] * 4, outputs
     fresh = [json.loads(out.splitlines()[-1])["fresh"] for out, _ in outputs]
     assert sorted(fresh) == [False, False, False, True]
     assert sum("begun" in out for out, _ in outputs) == 1
@@ -86,7 +86,7 @@ def test_machines_never_do_a_cell_twice() -> None:
 def test_the_cell_of_a_dead_machine_is_taken_over() -> None:
     dying = machine("a", "hang")
     go(dying)
-    assert said(dying) == "begun"
+    assert line_of(dying) == "begun"
     other = machine("b", lease_s=SHORT)
     go(other)
     assert other.stderr is not None
@@ -105,11 +105,11 @@ def test_a_machine_that_stood_still_leaves_what_another_has_finished(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its lease ran out, another machine ran the cell, and then it goes on."""
-    made: list[Path] = []
+    result: list[Path] = []
 
     def meanwhile(_: object) -> None:
-        if not made:
-            made.append(runs_root())
+        if not result:
+            result.append(runs_root())
             with monkeypatch.context() as patch:
                 patch.setattr(runs, "locked_everywhere", lambda *_: nullcontext())
                 patch.setattr("shutil.rmtree", lambda *_, **__: None)
@@ -118,5 +118,5 @@ def test_a_machine_that_stood_still_leaves_what_another_has_finished(
             (other.path / "mark").touch()
 
     run = execute(cell(meanwhile))
-    assert made
+    assert result
     assert (run.path / "mark").is_file(), "the first one to finish stays"

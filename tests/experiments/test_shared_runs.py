@@ -212,7 +212,7 @@ def pairs(
     tmp_path: Path, folder: Path, files: Sequence[str], option: str, scenario: str
 ) -> tuple[list[Pair], list[str]]:
     """All pairs of shipped files, and the keys for which no other value was found."""
-    made: list[Pair] = []
+    result: list[Pair] = []
     known: set[tuple[str, ...]] = set(FIXED)
     every: set[tuple[str, ...]] = set()
     for name in files:
@@ -226,8 +226,8 @@ def pairs(
             asked: dict[str, Any] = {"scenario": scenario, option: str(path)}
             return resolve(replace(REQUEST, **asked))
 
-        made += pairs_of(data, write, known)
-    return made, sorted(".".join(key) for key in every - known)
+        result += pairs_of(data, write, known)
+    return result, sorted(".".join(key) for key in every - known)
 
 
 class Folder:
@@ -243,12 +243,12 @@ class Folder:
         run = StandInRuns()(cell)
         for program in cell.record.programs:
             shutil.copy(LOG, run.path / program.log)
-        made = derived_for(cell, run)
-        text = everything(comparison(cell.names.platform, {cell.record.variant: [made]}))
-        files = {path.name: path.read_bytes() for path in made.path.iterdir()}
+        derived = derived_for(cell, run)
+        text = everything(comparison(cell.names.platform, {cell.record.variant: [derived]}))
+        files = {path.name: path.read_bytes() for path in derived.path.iterdir()}
         for name in ("done", "key.json", CELL):  # digests and names of all the others
             files.pop(name, None)
-        return made, text, files
+        return derived, text, files
 
 
 def check_apart(pairs: Sequence[Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -276,19 +276,19 @@ def check_apart(pairs: Sequence[Pair], tmp_path: Path, monkeypatch: pytest.Monke
 def test_scenarios_that_differ_in_one_key(
     standing: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, lacking = pairs(tmp_path / "files", ROOT, SCENARIOS, "scenario", "")
+    result, lacking = pairs(tmp_path / "files", ROOT, SCENARIOS, "scenario", "")
     assert not lacking, lacking
-    assert check_apart(made, tmp_path, monkeypatch) > 20
+    assert check_apart(result, tmp_path, monkeypatch) > 20
 
 
 def test_platforms_that_differ_in_one_key(
     standing: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, lacking = pairs(
+    result, lacking = pairs(
         tmp_path / "files", PLATFORMS, PLATFORMS_TRIED, "platform", "eas/video-playback"
     )
     assert not lacking, lacking
-    assert check_apart(made, tmp_path, monkeypatch) > 20
+    assert check_apart(result, tmp_path, monkeypatch) > 20
 
 
 VARIANT_KEYS: dict[str, Any] = {
@@ -310,11 +310,11 @@ def test_variants_that_differ_in_one_key(
 ) -> None:
     names = resolve(REQUEST)
     assert set(VARIANT_KEYS) == {entry.name for entry in fields(names.variant)}
-    made = [
+    result = [
         Pair(key, names, replace(names, variant=replace(names.variant, **{key: value})))
         for key, value in VARIANT_KEYS.items()
     ]
-    assert check_apart(made, tmp_path, monkeypatch) == 5
+    assert check_apart(result, tmp_path, monkeypatch) == 5
 
 
 @pytest.fixture
@@ -332,8 +332,10 @@ def compared(scenario: str, platform: str, runs: str, capsys: pytest.CaptureFixt
     os.environ["EASCOPE_RUNS"] = runs  # put back by the fixture that keeps the environment
     command = ["compare", "mainline", "cas", "--platform", platform, "--scenario", scenario]
     assert main([*command, "--json"]) == 0
-    made: Data = json.loads(capsys.readouterr().out.replace(runs, "runs"))
-    return {key: value for key, value in made.items() if key not in ("folder", "report", "figures")}
+    result: Data = json.loads(capsys.readouterr().out.replace(runs, "runs"))
+    return {
+        key: value for key, value in result.items() if key not in ("folder", "report", "figures")
+    }
 
 
 def test_a_copy_of_a_scenario_and_a_platform_that_is_billed_otherwise(
@@ -344,11 +346,11 @@ def test_a_copy_of_a_scenario_and_a_platform_that_is_billed_otherwise(
     (here / "share.toml").write_text(CHEAP)
     asked = [("smoke", "juno-r2"), ("./mine.toml", "juno-r2"), ("smoke", "./share.toml")]
     alone = [
-        compared(*each, str(here / f"alone-{number}"), capsys) for number, each in enumerate(asked)
+        compared(*item, str(here / f"alone-{number}"), capsys) for number, item in enumerate(asked)
     ]
-    for each, own in zip([*asked, *asked], [*alone, *alone], strict=True):
-        assert compared(*each, str(here / "shared"), capsys) == own
-    energies = [each["differences"][0]["value"] for each in alone]
+    for item, own in zip([*asked, *asked], [*alone, *alone], strict=True):
+        assert compared(*item, str(here / "shared"), capsys) == own
+    energies = [item["differences"][0]["value"] for item in alone]
     assert energies[0] == energies[1] > energies[2]
     assert main(["status"]) == 0
     listed = capsys.readouterr().out
@@ -389,8 +391,8 @@ def test_a_table_of_platforms_that_are_billed_otherwise(
     here: Path, order: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "cheap.toml").write_text(CHEAP)
-    made = campaign(platform=list(order), variant="mainline")
-    assert run_part(part_of(surveyed(made)), StandInRuns()) == 0
+    plan = campaign(platform=list(order), variant="mainline")
+    assert run_part(part_of(surveyed(plan)), StandInRuns()) == 0
     energies = swept({"platform": ",".join(order)}, ["juno-r2", "cheap"], capsys)
     assert energies[0] > energies[1]
     for platform, energy in zip(("juno-r2", "./cheap.toml"), energies, strict=True):
@@ -403,8 +405,8 @@ SHARE = "idle.transition_share"
 
 
 def test_a_table_of_a_figure_that_is_billed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = campaign(variant="mainline", set={SHARE: [0.25, 0.75]})
-    assert run_part(part_of(surveyed(made)), StandInRuns()) == 0
+    plan = campaign(variant="mainline", set={SHARE: [0.25, 0.75]})
+    assert run_part(part_of(surveyed(plan)), StandInRuns()) == 0
     energies = swept({"platform": "juno-r2", "set": f"{SHARE}=0.25,0.75"}, ["0.25", "0.75"], capsys)
     assert energies[0] < energies[1]
 
@@ -424,10 +426,10 @@ def test_a_temperature_without_a_leakage_is_refused_before_the_run(
         'base = "juno-r2"\nsummary = "cold"\ntemperature_c = 20\nidle.leakage = "derived"\n'
     )
     assert main([*command, "--platform", "./cold.toml", "--scenario", "smoke"]) == 2
-    said = capsys.readouterr().err
-    assert "temperature_c = 20: allowed: 26.85..126.85" in said
-    assert "cold" in said
-    assert said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert "temperature_c = 20: allowed: 26.85..126.85" in output
+    assert "cold" in output
+    assert output.count("\n") == 1
     assert not (runs_root()).exists()
 
 
@@ -438,6 +440,6 @@ def test_a_cell_that_cannot_be_derived_has_failed_in_every_count(
         raise EascopeError("no figures")
 
     monkeypatch.setattr(part, "derived_for", broken)
-    made = campaign(variant="mainline")
-    assert run_part(part_of(surveyed(made)), StandInRuns()) == 1
-    assert surveyed(made).counts == {"done": 0, "failed": 1, "missing": 0}
+    plan = campaign(variant="mainline")
+    assert run_part(part_of(surveyed(plan)), StandInRuns()) == 1
+    assert surveyed(plan).counts == {"done": 0, "failed": 1, "missing": 0}

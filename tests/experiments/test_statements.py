@@ -27,16 +27,16 @@ ENTRIES = {
 
 def results(measures: dict[str, float]) -> dict[int, dict[str, object]]:
     """Twenty results with these measures, each a little otherwise."""
-    made: dict[int, dict[str, object]] = {}
+    result: dict[int, dict[str, object]] = {}
     for seed in range(SEEDS):
-        made[seed] = {}
+        result[seed] = {}
         for path, value in measures.items():
-            here = made[seed]
+            here = result[seed]
             *above, last = path.split(".")
             for part in above:
                 here = here.setdefault(part, {})  # type: ignore[assignment]
             here[last] = value * (1 + 1e-6 * (-1) ** seed * (1 + seed % 3))
-    return made
+    return result
 
 
 def mentioned(entry: Expectation) -> Iterator[MeasurePath]:
@@ -55,8 +55,8 @@ def test_a_statement_can_be_shown_and_refuted(name: str, entry: Expectation) -> 
             steps = (0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 2.0, 8.0, 60.0, 300.0)
             step = steps[number // len(steps) ** place % len(steps)]
             runs.setdefault(measure.variant, {})[".".join(measure.path)] = step
-        made = {variant: results(values) for variant, values in runs.items()}
-        answers.add(judge([entry], made)[0].verdict)
+        result = {variant: results(values) for variant, values in runs.items()}
+        answers.add(judge([entry], result)[0].verdict)
         if {SHOWN, REFUTED} <= answers:
             return
     raise AssertionError(f"{name}: {entry.statement}: only {answers}")

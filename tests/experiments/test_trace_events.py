@@ -26,7 +26,7 @@ from tests.support.cells import Artefacts, prepared
 COMPUTE, DECISION = "eascope:sched_compute_energy", "eascope:sched_feec_decision"
 #: What a kernel was built with, by name.
 BUILT: dict[str, tuple[str, ...]] = {
-    name: (system,) for system, _, name in (each.partition(":") for each in TRACE_EVENTS)
+    name: (system,) for system, _, name in (event.partition(":") for event in TRACE_EVENTS)
 }
 BUILT |= {"sched_compute_energy": ("eascope",), "irq_handler_entry": ("irq",)}
 BUILT |= {"twice": ("one", "two")}
@@ -40,8 +40,8 @@ def recorded(
     more: str = "",
 ) -> tuple[str, ...]:
     """What a kernel with `BUILT`, and ``more``, records."""
-    there = BUILT | ({more: ("eascope",)} if more else {})
-    monkeypatch.setattr(trace_events, "built_events", lambda vmlinux: there)
+    present = BUILT | ({more: ("eascope",)} if more else {})
+    monkeypatch.setattr(trace_events, "built_events", lambda vmlinux: present)
     return recorded_events(
         events, decisions=decisions, traced=traced, vmlinux=Path("vmlinux"), kernel="base"
     )

@@ -103,7 +103,7 @@ def test_a_killed_process_of_this_machine_is_known_at_once(tmp_path: Path) -> No
     assert ClaimWatch().dead(claim)
     waited: list[str] = []
     with locked_everywhere(lock, lambda: waited.append("")):
-        assert [each.number for each in claims_on(lock)] == [2]
+        assert [item.number for item in claims_on(lock)] == [2]
     assert waited == []
     assert claims_on(lock) == []
 
@@ -199,9 +199,9 @@ def test_one_who_finds_another_claim_withdraws_its_own(
         if not seen:  # meanwhile another machine took over, ended, and a third has begun
             old.unlink()
             foreign(lock, 1, token="third")
-        made = real(path, number)
+        result = real(path, number)
         seen.append([claim.number for claim in claims_on(lock)])
-        return made
+        return result
 
     monkeypatch.setattr(claims, "_make", make)
     waited = threading.Event()

@@ -110,8 +110,8 @@ def test_a_queue_is_tried_on_top_of_the_queues_below(toy: Toy, tmp_path: Path) -
     under = kernel(queue)
     both = Both("both", "", ("toy", "upper"), (), patches=tmp_path)
     drifts_found = drifts(OURS, [under, both], tree)
-    assert [each.row[1] for each in drifts_found] == ["toy", "upper (on toy)"]
-    assert not any(each.failed for each in drifts_found)
+    assert [item.row[1] for item in drifts_found] == ["toy", "upper (on toy)"]
+    assert not any(item.failed for item in drifts_found)
 
 
 class Both(Kernel):
@@ -160,8 +160,8 @@ def test_an_unknown_kernel_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
 def test_every_queue_on_every_source_that_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
     """Prints the table; what a queue is not kept for may fail."""
     kernels = list(load_catalogue().kernels.values())
-    drifts_found = [each for source in drift.sources() for each in drift.tried_on(source, kernels)]
+    drifts_found = [item for source in drift.sources() for item in drift.tried_on(source, kernels)]
     with capsys.disabled():
         print(f"\n{report(drifts_found)}")
-    assert {each.source.release.name for each in drifts_found} == set(RELEASES)
-    assert not [each.row for each in drifts_found if each.failed]
+    assert {item.source.release.name for item in drifts_found} == set(RELEASES)
+    assert not [item.row for item in drifts_found if item.failed]

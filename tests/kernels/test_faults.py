@@ -163,7 +163,7 @@ def vmlinux(path: Path, symbols: list[tuple[str, int, int, int]]) -> Path:
         (0, 3, 0, 0, 64 + len(table), len(names), 0, 0, 1, 0),
     ]
     data = header + table + names
-    path.write_bytes(data + b"".join(struct.pack("<IIQQQQIIQQ", *each) for each in sections))
+    path.write_bytes(data + b"".join(struct.pack("<IIQQQQIIQQ", *section) for section in sections))
     return path
 
 

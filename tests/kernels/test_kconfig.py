@@ -127,8 +127,8 @@ def brought_by(source: Source, folder: Path, *texts: str) -> Brought:
 
 
 def test_options_that_patches_bring_along(source: Source, tmp_path: Path) -> None:
-    made = brought_by(source, tmp_path, ADDED, LAZY, HZ)
-    assert made == Brought(
+    result = brought_by(source, tmp_path, ADDED, LAZY, HZ)
+    assert result == Brought(
         taken=("CONFIG_FIELD=y", "CONFIG_FIELD_IF=y", "CONFIG_FIELD_NS=2000000"),
         off=("CONFIG_FIELD_OFF",),
         stated=(
@@ -142,10 +142,10 @@ def test_options_that_patches_bring_along(source: Source, tmp_path: Path) -> Non
 
 
 def test_a_default_that_our_fragments_state_changes_nothing(source: Source, tmp_path: Path) -> None:
-    made = brought_by(source, tmp_path, HZ)
-    assert (made.taken, made.same) == ((), True)
-    made = brought_by(source, tmp_path, HZ, "\n".join(made.stated))
-    assert (made.taken, made.stated) == ((), ())
+    result = brought_by(source, tmp_path, HZ)
+    assert (result.taken, result.same) == ((), True)
+    result = brought_by(source, tmp_path, HZ, "\n".join(result.stated))
+    assert (result.taken, result.stated) == ((), ())
 
 
 def test_a_kernel_without_such_options_keeps_its_key(source: Source, tmp_path: Path) -> None:

@@ -77,8 +77,8 @@ def test_the_check_of_who_runs_alone_sees_a_cap_that_stays(
     with pytest.raises(EngineFailed):
         check_background(Guest(image, juno, tmp_path), "-i", 1)
     console = (tmp_path / "out/console.log").read_text(errors="replace")
-    said = re.findall(r"uclamp: ([^:]+): cpu ", console)
-    assert said == [CAP_STAYS.says], console[-2000:]
+    output = re.findall(r"uclamp: ([^:]+): cpu ", console)
+    assert output == [CAP_STAYS.says], console[-2000:]
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,9 @@ def test_first_or_second_gives_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_source()  # in the usual cache, which the new ones borrow packages from
-    there = build(["sum", "feec"], tmp_path / "there", monkeypatch)
+    present = build(["sum", "feec"], tmp_path / "there", monkeypatch)
     back = build(["feec", "sum"], tmp_path / "back", monkeypatch)
-    for first, second in ((there["sum"], back["sum"]), (back["feec"], there["feec"])):
+    for first, second in ((present["sum"], back["sum"]), (back["feec"], present["feec"])):
         assert objects(second) < objects(first)
         for name in BUILT:
             assert sha256_file(first / name) == sha256_file(second / name), (first, name)

@@ -138,8 +138,10 @@ def test_every_patch_compiles_by_itself(name: str, tmp_path: Path) -> None:
     patches = series_patches(SERIES / last, release_of(kernel))
     for number in range(len(patches)):
         apply_patch(patched.tree, patches, number, source)
-        there = {key: (patched.tree / file).is_file() for key, file in ADDED.items()}
-        patched.compile_parts("patches", **{key: "y" if yes else "" for key, yes in there.items()})
+        present = {key: (patched.tree / file).is_file() for key, file in ADDED.items()}
+        patched.compile_parts(
+            "patches", **{key: "y" if yes else "" for key, yes in present.items()}
+        )
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -54,8 +54,8 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
         if source != built_from
         and list(archives.glob(f"{source.package}_{source.package_version}_*.deb"))
     ]
-    for each in (built_from, *downloaded):
-        tree = applied(each, tmp_path / each.package_version, kernel)
+    for item in (built_from, *downloaded):
+        tree = applied(item, tmp_path / item.package_version, kernel)
         assert (tree / "kernel/sched/eascope.c").is_file()
         assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
         assert not list(tree.rglob("*.rej"))

@@ -103,7 +103,7 @@ def test_console_is_quiet_and_clean(booted: Booted) -> None:
 def test_a_machine_that_switches_fast_is_not_taken_for_one_that_waits(
     base_kernel: KernelArtefact, juno: Platform, tmp_path: Path, line: str, reason: str
 ) -> None:
-    (first, *_) = [each for each in proofs(waiting(juno)) if line in each]
+    (first, *_) = [proof for proof in proofs(waiting(juno)) if line in proof]
     with pytest.raises(EngineFailed, match=re.escape(reason)):
         boot(base_kernel.image, juno, [first], tmp_path / "out")
 

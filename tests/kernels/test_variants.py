@@ -147,7 +147,8 @@ def test_every_switch_is_read_back(juno: Platform) -> None:
 
 def test_no_two_variants_are_the_same() -> None:
     points = [
-        (each.kernel, each.dtb, each.boot, each.switches) for each in load_variants().values()
+        (variant.kernel, variant.dtb, variant.boot, variant.switches)
+        for variant in load_variants().values()
     ]
     assert len(set(points)) == len(points)
 

@@ -78,7 +78,7 @@ def test_what_the_kernel_takes_of_its_command_line_is_proven(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         *zip(NOT_TAKEN, NOT_TAKEN, strict=True),
         (
@@ -96,11 +96,13 @@ def test_what_the_kernel_takes_of_its_command_line_is_proven(
     ],
 )
 def test_what_it_does_not_take_is_named(
-    arguments: str, said: str, juno: Platform, tmp_path: Path
+    arguments: str, message: str, juno: Platform, tmp_path: Path
 ) -> None:
     with pytest.raises(EngineFailed) as failed:
         with_boot(f"{arguments} skew_tick=1", juno, tmp_path / "out")
-    assert failed.value.reason.endswith(f"{BOOT_PROOF} failed: exit status 1, last output: {said}")
+    assert failed.value.reason.endswith(
+        f"{BOOT_PROOF} failed: exit status 1, last output: {message}"
+    )
 
 
 @pytest.mark.parametrize("name", [booted(name, name) for name in kernel_names()])

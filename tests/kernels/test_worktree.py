@@ -214,20 +214,20 @@ def test_who_waits_for_another_build_says_so(
     toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A build may take minutes, and until it ends nothing else would be printed."""
-    said: list[str] = []
-    monkeypatch.setattr(module, "say", said.append)
+    output: list[str] = []
+    monkeypatch.setattr(module, "say", output.append)
     base = queue(tmp_path, "base", ("a.c", 5, "five"))
 
     def second() -> None:
         with worktree(toy, [base]):
-            said.append("has it")
+            output.append("has it")
 
     other = Thread(target=second)
     with worktree(toy, [base]):
         other.start()
-        until(lambda: bool(said), "the second one waits")
+        until(lambda: bool(output), "the second one waits")
     other.join()
-    assert said == [
+    assert output == [
         "  waiting for another process, which builds a kernel in the same tree",
         "has it",
     ]

@@ -41,7 +41,7 @@ def machine(
         for cpu in (*cluster.cpus, SHARED_PART):
             state = states.get(cpu, DEEP)
             if cpu == SHARED_PART:
-                asleep = all(states.get(each, DEEP) == DEEP for each in cluster.cpus)
+                asleep = all(states.get(cpu, DEEP) == DEEP for cpu in cluster.cpus)
                 state = DEEP if asleep else AWAKE
             else:
                 stretches[cpu] = [Stretch(0, length, state)]
@@ -139,7 +139,7 @@ def test_energies_are_those_of_instant_by_instant(pixel6: Platform, name: str, s
         for cluster in pixel6.clusters:
             ran = clocks[cluster.index]
             ran.append(draw.choice(cluster.opps).khz if draw.random() < 0.004 else ran[-1])
-    stretches = {cpu: [Stretch(*each) for each in runs(had)] for cpu, had in states.items()}
+    stretches = {cpu: [Stretch(*run) for run in runs(had)] for cpu, had in states.items()}
     rows, total = [], 0
     for cluster in pixel6.clusters:
         asleep = [all(states[cpu][now] == DEEP for cpu in cluster.cpus) for now in range(length)]

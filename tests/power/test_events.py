@@ -23,7 +23,7 @@ def test_reference_activity_has_the_power_of_the_energy_model(core: str) -> None
     """(a) = (c): the kernel's opp-microwatt and the sum over events."""
     level, power = load_level(core), load_events(core)
     hertz, volts, celsius = 1e9, 0.9, 57.0
-    counts = {event: each * hertz for event, each in power.reference().items()}
+    counts = {event: item * hertz for event, item in power.reference().items()}
     leakage = power.leakage_w_at_design("Core", celsius) * (volts / level.power.vdd_v) ** 3
     spent = power.dynamic_w(counts, 1.0, volts) + leakage
     assert spent == pytest.approx(sum(level.active_w(1000, volts, celsius).values()), rel=1e-12)

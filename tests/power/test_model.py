@@ -202,7 +202,7 @@ def test_costs_are_whole_numbers_and_marks_stay() -> None:
 
 
 def test_capacities_of_the_energy_model(board: Platform) -> None:
-    assert [capacities_of(board, each) for each in board.clusters] == [(485, 383), (1024,)]
+    assert [capacities_of(board, cluster) for cluster in board.clusters] == [(485, 383), (1024,)]
 
 
 def test_em_table(board: Platform) -> None:

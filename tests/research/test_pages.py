@@ -76,13 +76,13 @@ def test_an_answer_begins_with_twenty_words(name: str, pages: dict[str, str]) ->
 def origins() -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted([*STUDIES.glob(f"*/{RECORD}"), *DATA.glob("*.json")]):
         record = json.loads(path.read_text())
-        for each in record.get("origins") or [record["origin"]]:
-            yield path.relative_to(ROOT).as_posix(), each
+        for item in record.get("origins") or [record["origin"]]:
+            yield path.relative_to(ROOT).as_posix(), item
 
 
-@pytest.mark.parametrize(("file", "made"), list(origins()))
-def test_a_record_names_command_versions_and_commit(file: str, made: dict[str, Any]) -> None:
-    origin = Origin.decode(made, file)
+@pytest.mark.parametrize(("file", "stated"), list(origins()))
+def test_a_record_names_command_versions_and_commit(file: str, stated: dict[str, Any]) -> None:
+    origin = Origin.decode(stated, file)
     assert "python -m " in origin.command
     assert origin.versions
     commit = r"\([0-9a-f]{12}(, changed)?\)|page of commit [0-9a-f]{7}"
@@ -107,16 +107,16 @@ def test_means_and_intervals_are_those_of_the_seeds(name: str) -> None:
     keys = TABLES["by_seed"][:4]
     seeds = {tuple(row[key] for key in keys): row["energy_mj"] for row in record.get("by_seed", [])}
     for cell in record["cells"]:
-        key = tuple(cell[each] for each in keys)
+        key = tuple(cell[key] for key in keys)
         if not seeds.get(key):
             continue
         own = seeds[key]
         assert cell["energy_mj"] == pytest.approx(sum(own) / len(own), rel=1e-5)
         if cell["per"] or cell["variant"] == cell["baseline"]:
             continue
-        made = difference(seeds[*key[:3], cell["baseline"]], own)
-        assert cell["change"] == pytest.approx(made.percent, abs=1e-2)
-        assert (cell["low"], cell["high"]) == pytest.approx(made.in_percent(), abs=0.2)
+        diff = difference(seeds[*key[:3], cell["baseline"]], own)
+        assert cell["change"] == pytest.approx(diff.percent, abs=1e-2)
+        assert (cell["low"], cell["high"]) == pytest.approx(diff.in_percent(), abs=0.2)
 
 
 def study(folder: Path, page: str, record: object = None) -> Path:

@@ -102,7 +102,7 @@ def test_a_new_study_is_two_files(tmp_path: Path) -> None:
     ]
     assert [len(row[-1]) for row in record["by_seed"]["rows"]] == [1, 1]
     assert re.fullmatch(r"[+-]\d+\.\d\n", drawn(folder))
-    simulated = [each for each in runs.iterdir() if re.fullmatch("[0-9a-f]{64}", each.name)]
+    simulated = [item for item in runs.iterdir() if re.fullmatch("[0-9a-f]{64}", item.name)]
     assert len(simulated) == 2
     # The same again runs nothing.
     again = call(command, environment)

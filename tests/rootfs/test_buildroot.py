@@ -92,11 +92,11 @@ def what_buildroot_makes() -> bytes:
 
 def test_an_image_of_what_buildroot_makes(site: Path) -> None:
     image = buildroot_image.buildroot_image("minimal", ())
-    there = parse(image.path.read_bytes())
-    assert there["init"][1] == b"agent"
-    assert there["exec/rt-app"][1] == b"rt-app"
-    assert there["bin/trace-cmd"][1] == b"trace-cmd"
-    assert stat.S_ISLNK(there["bin/rt-app"][0]["mode"])
+    present = parse(image.path.read_bytes())
+    assert present["init"][1] == b"agent"
+    assert present["exec/rt-app"][1] == b"rt-app"
+    assert present["bin/trace-cmd"][1] == b"trace-cmd"
+    assert stat.S_ISLNK(present["bin/rt-app"][0]["mode"])
     provided = image.provenance.provided
     assert provided
     assert provided.provider == "buildroot"
@@ -345,13 +345,13 @@ def test_perf_is_built_without_shellcheck_where_the_host_has_it() -> None:
 @pytest.mark.parametrize("name", ["minimal", "programs"])
 def test_buildroot_itself(name: str) -> None:
     image = guest_image(name, "buildroot")
-    there = parse(image.path.read_bytes())
+    present = parse(image.path.read_bytes())
     content = load_content()
     lacking = buildroot_image.lacking(name)
     for program in content.programs.values():
         if name in program.images and program.name not in lacking:
-            assert there[program.path[1:]][1][:5] == b"\x7fELF\x02", program.name
+            assert present[program.path[1:]][1][:5] == b"\x7fELF\x02", program.name
     for copy in COPIES:
-        assert copy.path[1:] in there
+        assert copy.path[1:] in present
     assert image.provenance.provided
     assert image.provenance.provided.packages["buildroot"]

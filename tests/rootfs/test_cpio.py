@@ -102,7 +102,7 @@ def test_the_same_files_in_our_order() -> None:
 
 def test_what_we_wrote_is_read_back() -> None:
     data = archive_of(foreign()).data()
-    assert {each.name: each.content for each in entries(data)} == {
+    assert {item.name: item.content for item in entries(data)} == {
         name: content for name, (_, content) in parse(data).items()
     }
     assert archive_of(data).data() == data

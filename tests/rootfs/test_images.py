@@ -33,9 +33,13 @@ def test_the_minimal_image_is_what_it_was() -> None:
     assert minimal == initramfs(COPIES)
     entries = parse(minimal.path.read_bytes())
     content = load_content()
-    here = {each.path[1:] for each in content.programs.values() if "minimal" in each.images}
+    here = {
+        program.path[1:] for program in content.programs.values() if "minimal" in program.images
+    }
     assert here <= {*entries}
-    only = {each.path[1:] for each in content.programs.values() if each.images == ("programs",)}
+    only = {
+        program.path[1:] for program in content.programs.values() if program.images == ("programs",)
+    }
     assert not only & {*entries}
     assert {f"bin/{name}" for name in program_names()} <= here
     assert {f"bin/{name}" for name in UNITS} <= only

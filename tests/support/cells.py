@@ -92,8 +92,8 @@ def with_artefacts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
 class _WithFakes:
     """An engine with another identity and other settings."""
 
-    def __init__(self, engine: Engine, made: Artefacts) -> None:
-        self._engine, self._made = engine, made
+    def __init__(self, engine: Engine, result: Artefacts) -> None:
+        self._engine, self._made = engine, result
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)

@@ -131,7 +131,7 @@ def _resampled(groups: tuple[Values, ...]) -> Values:
     for group in groups:
         seeds = group.shape[-1]
         chosen = random.integers(0, seeds, (statistics.RESAMPLES, seeds))
-        counts = np.stack([np.bincount(each, minlength=seeds) for each in chosen])
+        counts = np.stack([np.bincount(item, minlength=seeds) for item in chosen])
         total += group @ counts.T / seeds
     return total
 

@@ -156,10 +156,10 @@ def check_rate(pushed: Mapping[str, Found]) -> None:
 
     With the interval of a tick, chance decides which ticks look.
     """
-    each = pushed["rate"].counted
+    item = pushed["rate"].counted
     # A task of the kernel may preempt it soon after a tick.
-    assert each["push_ratelimited"] < 5
-    assert each["tick_check"] > 90
+    assert item["push_ratelimited"] < 5
+    assert item["tick_check"] > 90
     seldom = pushed["seldom"].counted
     assert seldom["push_ratelimited"] > 80
     assert 3 <= seldom["tick_check"] <= 8

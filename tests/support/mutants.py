@@ -96,9 +96,9 @@ def must_fail(check: GuestCheck, kernel: KernelArtefact, platform: Platform, fol
         failure = error
     assert failure, f"it survives {name}"
     if check.says:
-        said = "".join(file.read_text(errors="replace") for file in folder.rglob("console.log"))
-        said += str(failure) if isinstance(failure, EngineFailed) else ""
-        assert check.says in said, f"nothing says {check.says!r}: {failure}"
+        output = "".join(file.read_text(errors="replace") for file in folder.rglob("console.log"))
+        output += str(failure) if isinstance(failure, EngineFailed) else ""
+        assert check.says in output, f"nothing says {check.says!r}: {failure}"
         return
     if isinstance(failure, EngineFailed):
         raise failure

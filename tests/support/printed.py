@@ -84,7 +84,7 @@ def unknown_words(text: str) -> list[tuple[int, str]]:
         name: {option for action in parser._actions for option in action.option_strings}
         for name, parser in parsers.items()
     }
-    options[""] = {"--version", *OTHERS, *(each for some in options.values() for each in some)}
+    options[""] = {"--version", *OTHERS, *(item for some in options.values() for item in some)}
     unknown = []
     for line, code in code_words(text):
         if not code.startswith(("eascope ", "--")):

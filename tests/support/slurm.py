@@ -131,10 +131,10 @@ def _node_state(env: dict[str, str]) -> str:
     return done.stdout.strip()
 
 
-def _wait_for(there: Callable[[], bool], folder: Path, what: str) -> None:
+def _wait_for(present: Callable[[], bool], folder: Path, what: str) -> None:
     """Wait until ``there()`` is true, or say what the daemons have logged."""
     try:
-        until(there, what)
+        until(present, what)
     except AssertionError as error:
         logs = [path for path in sorted(folder.glob("*.log")) + sorted(folder.glob("*.out"))]
         tails = [f"{path.name}: {path.read_text(errors='replace')[-600:]}" for path in logs]

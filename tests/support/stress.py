@@ -107,12 +107,12 @@ def stress_line(ms: int, seed: int, without: Sequence[str], turns: int | None = 
     return " ".join(["spawn stress /bin/stress", length, str(seed), *without])
 
 
-def check_survived(console: str, said: str, without: Sequence[str]) -> None:
+def check_survived(console: str, output: str, without: Sequence[str]) -> None:
     """The kernel complains of nothing, and ``stress`` said that it did everything else."""
     assert not SPLAT.search(console), console[-4000:]
-    counted = dict(re.findall(r"^(\w+) (\d+)$", said, re.MULTILINE))
+    counted = dict(re.findall(r"^(\w+) (\d+)$", output, re.MULTILINE))
     wanted = set(OPERATIONS) - set(without)
-    assert set(counted) == wanted, said
+    assert set(counted) == wanted, output
     assert all(int(count) for count in counted.values()), counted
 
 

@@ -112,8 +112,8 @@ def group(name: str, **files: str) -> list[str]:
 
 def within(name: str, *lines: str) -> list[str]:
     """``lines``, whose tasks begin in a group."""
-    there, back = f"{GROUPS}/{name}/cgroup.procs", f"{GROUPS}/cgroup.procs"
-    return [f"write {there} 0", *lines, f"write {back} 0"]
+    present, back = f"{GROUPS}/{name}/cgroup.procs", f"{GROUPS}/cgroup.procs"
+    return [f"write {present} 0", *lines, f"write {back} 0"]
 
 
 def share(khz: list[int], least: int) -> float:

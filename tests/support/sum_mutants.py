@@ -46,8 +46,8 @@ def first_warning(console: str) -> str:
     before, _, after = console.partition("WARNING: ")
     line = before.splitlines()[-2].partition("] ")[2]
     if "cut here" not in line:
-        said = re.match(r"uclamp: ([^:]+): cpu ", line)
-        return said[1] if said else line
+        output = re.match(r"uclamp: ([^:]+): cpu ", line)
+        return output[1] if output else line
     where = re.search(r" (\w+)\+0x", after)
     assert where, after[:400]
     return where[1]

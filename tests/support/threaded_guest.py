@@ -204,8 +204,8 @@ def survive_threaded(
     # More urgent than the stress, whose real-time tasks would keep RCU's threads from running.
     arguments = f"ignore_loglevel panic_on_warn=1 rcutree.kthread_prio={RCU_PRIORITY}"
     console = boot_threaded(image, platform, script, out, arguments=arguments, programs=programs)
-    before, said, counted, after = console.replace("\r", "").split(MARK)
-    check_survived(before + after, said, WITHOUT)
+    before, output, counted, after = console.replace("\r", "").split(MARK)
+    check_survived(before + after, output, WITHOUT)
     return Threaded(console, counters(counted))
 
 

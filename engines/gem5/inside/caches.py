@@ -12,7 +12,7 @@ from eascope.engines.gem5.inside.request import CacheSettings
 
 def cache(settings: CacheSettings, **parameters: Any) -> Any:
     """One cache."""
-    made = Cache(
+    built = Cache(
         size=f"{settings['bytes']}B",
         assoc=settings["ways"],
         tag_latency=settings["cycles"],
@@ -25,5 +25,5 @@ def cache(settings: CacheSettings, **parameters: Any) -> Any:
         **parameters,
     )
     if settings["prefetch"]:
-        made.prefetcher = StridePrefetcher(degree=settings["prefetch"])
-    return made
+        built.prefetcher = StridePrefetcher(degree=settings["prefetch"])
+    return built

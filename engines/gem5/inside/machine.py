@@ -61,19 +61,19 @@ def build(request: Gem5Request) -> tuple[Any, list[Any]]:
     system.exit_on_work_items = True
     system.readfile = request["script"] or ""
     # Where nothing has caches nothing can be stale: a bus that looks after that only costs time.
-    cached = settings["l3"] or any(each["caches"] for each in settings["clusters"])
+    cached = settings["l3"] or any(stated["caches"] for stated in settings["clusters"])
     bus = SystemXBar if cached else IOXBar
     system.membus = bus(badaddr_responder=BadAddr(warn_access="warn"))
     system.membus.default = system.membus.badaddr_responder.pio
     system.system_port = system.membus.cpu_side_ports
     _memory(system, settings["memory"])
-    clusters = [_cluster(system, each) for each in settings["clusters"]]
+    clusters = [_cluster(system, stated) for stated in settings["clusters"]]
     _connect(system, settings, clusters)
     _devices(system, settings, clusters)
     _workload(system, request)
-    for each, cluster in zip(settings["clusters"], clusters, strict=True):
+    for stated, cluster in zip(settings["clusters"], clusters, strict=True):
         if request.get("power"):
-            _power(cluster, request["power"][each["name"]])
+            _power(cluster, request["power"][stated["name"]])
     return Root(full_system=True, system=system), clusters
 
 
@@ -111,8 +111,8 @@ def _connect(system: Any, settings: MachineSettings, clusters: list[Any]) -> Non
         system.l3.cpu_side = system.l3_bus.mem_side_ports
         system.l3.mem_side = system.membus.cpu_side_ports
         bus = system.l3_bus
-    for each, cluster in zip(settings["clusters"], clusters, strict=True):
-        caches = each["caches"]
+    for stated, cluster in zip(settings["clusters"], clusters, strict=True):
+        caches = stated["caches"]
         if not caches:
             for cpu in cluster.cpus:
                 cpu.connectBus(system.membus)

@@ -35,13 +35,13 @@ class InstructionTrace:
 
     def __init__(self, settings: MachineSettings, clusters: list[Any]) -> None:
         self._clocks = [
-            (resolve(cluster.clk_domain, "clock"), each["clocks_hz"])
-            for each, cluster in zip(settings["clusters"], clusters, strict=True)
+            (resolve(cluster.clk_domain, "clock"), stated["clocks_hz"])
+            for stated, cluster in zip(settings["clusters"], clusters, strict=True)
         ]
         self._cpus = {
             cpu.path(): number
-            for each, cluster in zip(settings["clusters"], clusters, strict=True)
-            for number, cpu in zip(each["cpus"], cluster.cpus, strict=True)
+            for stated, cluster in zip(settings["clusters"], clusters, strict=True)
+            for number, cpu in zip(stated["cpus"], cluster.cpus, strict=True)
         }
         self._samples: list[tuple[int, int, list[int]]] = []
         m5.trace.output(SAMPLES_TRACE)

@@ -77,10 +77,10 @@ def test_takes_the_turns_time_at_every_clock(
     patched: Path, turns: int, cpu: int, ghz: float
 ) -> None:
     """Cycles by the clock and the same ns of memory, in all with the function's own time."""
-    there = world(patched, cpu=cpu, ghz=ghz)
-    begin = there.ns
-    there.burn(turns)
-    took = there.ns - begin - 2 * SYSCALL_CYCLES / ghz
+    present = world(patched, cpu=cpu, ghz=ghz)
+    begin = present.ns
+    present.burn(turns)
+    took = present.ns - begin - 2 * SYSCALL_CYCLES / ghz
     assert took == pytest.approx(turns * turn_ns(cpu, ghz), rel=0.002, abs=70 / ghz)
 
 
@@ -88,34 +88,34 @@ def test_takes_the_turns_time_at_every_clock(
 def test_ticks_cost_no_turns(patched: Path, phase_ns: int) -> None:
     """A tick of 2 us every ms, in either part of a slice: the time is the turns' and the ticks'."""
     ticks = [Interrupt(5e6 + phase_ns + n * 1e6) for n in range(1, 40)]
-    there = world(patched, ticks, ghz=0.45)
-    begin = there.ns
-    there.burn(60_000)  # 20.5 ms
-    met = 39 - len(there.interrupts)
+    present = world(patched, ticks, ghz=0.45)
+    begin = present.ns
+    present.burn(60_000)  # 20.5 ms
+    met = 39 - len(present.interrupts)
     assert met > 15
     wanted = 60_000 * turn_ns(0, 0.45)
     # The handler's time is credited as the loop's; each look around costs a system call.
-    assert there.ns - begin == pytest.approx(wanted, abs=met * 3_000)
-    assert max(there.slices) <= 50_000
+    assert present.ns - begin == pytest.approx(wanted, abs=met * 3_000)
+    assert max(present.slices) <= 50_000
 
 
 def test_preempted_time_is_nobodys_turns(patched: Path) -> None:
     cuts = [Interrupt(5e6 + n * 6e6 + 20_000, others_ns=3e6) for n in range(10)]
-    there = world(patched, cuts, ghz=0.95)
-    begin = there.ns
-    there.burn(200_000)
-    assert not there.interrupts
+    present = world(patched, cuts, ghz=0.95)
+    begin = present.ns
+    present.burn(200_000)
+    assert not present.interrupts
     wanted = 200_000 * turn_ns(0, 0.95)
-    assert there.ns - begin - 10 * 3e6 == pytest.approx(wanted, rel=0.005)
+    assert present.ns - begin - 10 * 3e6 == pytest.approx(wanted, rel=0.005)
 
 
 def test_a_change_of_the_clock_keeps_the_memory_time(patched: Path) -> None:
     """From 0.45 to 0.95 GHz half-way, by an interrupt: each part by its own clock."""
     switch = Interrupt(5e6 + 5e6, kernel_ns=2_000, ghz=0.95)
-    there = world(patched, [switch], ghz=0.45)
-    begin = there.ns
-    there.burn(40_000)
-    turns = 5e6 / turn_ns(0, 0.45) + (there.ns - begin - 5e6) / turn_ns(0, 0.95)
+    present = world(patched, [switch], ghz=0.45)
+    begin = present.ns
+    present.burn(40_000)
+    turns = 5e6 / turn_ns(0, 0.45) + (present.ns - begin - 5e6) / turn_ns(0, 0.95)
     assert turns == pytest.approx(40_000, rel=0.005)
 
 

@@ -114,7 +114,7 @@ def test_what_the_guest_does_moves_no_sample() -> None:
     marks = {75 * US: Event("workbegin", 7), 573 * US: Event("workbegin", 8)}
     machine = Machine(now=70 * US, events=marks)
     assert run(machine, samples=TIMES | {"count": 2}) == "samples at 0.593 ms"
-    samples = [each for each in machine.done if each[0] != "mark"]
+    samples = [item for item in machine.done if item[0] != "mark"]
     assert samples == [
         *(("begin", 73 * US), ("end", 93 * US)),
         *(("begin", 573 * US), ("end", 593 * US)),
@@ -175,7 +175,7 @@ def test_time_counts_for_the_code_that_runs_until_the_next_instruction(
     samples = [(100, 200, [450_000_000, 600_000_000]), (1000, 1200, [0, 600_000_000])]
     read = read_samples(_folder(tmp_path, lines, samples), juno)
     assert len(read) == 12
-    by_place = {(each.begin, each.cpu): each for each in read}
+    by_place = {(item.begin, item.cpu): item for item in read}
     assert by_place[100, 0] == CpuSample(0, 100, 450_000, ModeCount(2, 70), ModeCount(1, 20))
     assert by_place[100, 5] == CpuSample(5, 100, 600_000, ModeCount(0, 0), ModeCount(1, 45))
     assert by_place[1000, 0] == CpuSample(0, 1000, 0, ModeCount(1, 10), ModeCount(0, 0))

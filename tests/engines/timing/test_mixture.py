@@ -101,7 +101,7 @@ KHZ = (450_000, 800_000, 950_000, 1_200_000)
 
 def _kernel(cycles: float, memory_ns: float, khz: tuple[int, ...] = KHZ) -> KernelActivity:
     """A kernel whose instruction takes exactly that long at every OPP."""
-    ipc = {each: 1 / (cycles + memory_ns * each / 1e6) for each in khz}
+    ipc = {item: 1 / (cycles + memory_ns * item / 1e6) for item in khz}
     return KernelActivity("memory", "big", ipc, {})
 
 

@@ -27,10 +27,10 @@ def test_the_committed_figures_of_a_program_are_reproduced(tmp_path: Path, juno:
     assert committed
     assert measured
     for own, old in zip(measured.clusters, committed.clusters, strict=True):
-        assert [each.khz for each in own.samples] == [each.khz for each in old.samples]
-        assert max(each.interval for each in own.samples) <= MOST_INTERVAL
-        for each in own.samples:
-            assert own.ns(each.khz) == pytest.approx(old.ns(each.khz), rel=0.15)
+        assert [sample.khz for sample in own.samples] == [sample.khz for sample in old.samples]
+        assert max(sample.interval for sample in own.samples) <= MOST_INTERVAL
+        for sample in own.samples:
+            assert own.ns(sample.khz) == pytest.approx(old.ns(sample.khz), rel=0.15)
 
 
 def test_the_committed_system_speeds_are_reproduced(tmp_path: Path, juno: Platform) -> None:

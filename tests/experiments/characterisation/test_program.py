@@ -38,7 +38,7 @@ TRUE = {0: (1.6, 0.5), 4: (0.8, 0.2)}
 
 def _samples(juno: Platform, sweeps: int = 1, noise: float = 0.0, cut: int = 10**6) -> list[Any]:
     """Samples of copies with the times of `TRUE`, at one OPP after the other."""
-    made = []
+    result = []
     number = 0
     for _ in range(sweeps):
         for level in range(3):
@@ -53,9 +53,9 @@ def _samples(juno: Platform, sweeps: int = 1, noise: float = 0.0, cut: int = 10*
                     at = number * EVERY_NS * 1000
                     for cpu in cluster.cpus:
                         own = user if cpu == cluster.cpus[0] else ModeCount()
-                        made.append(CpuSample(cpu, at, khz, own, ModeCount(50, 10**6)))
+                        result.append(CpuSample(cpu, at, khz, own, ModeCount(50, 10**6)))
                 number += 1
-    return made
+    return result
 
 
 def test_each_cluster_has_a_copy_on_its_first_cpu_and_all_opps_are_gone_through(
@@ -108,19 +108,19 @@ def test_a_program_that_cannot_be_measured_is_refused(
 
 def test_cycles_and_memory_time_come_out_of_the_samples(juno: Platform) -> None:
     measured = evaluate(juno, KIND, _samples(juno, noise=0.01))
-    for each, (cycles, memory_ns) in zip(measured, TRUE.values(), strict=True):
-        assert each.cycles == pytest.approx(cycles, rel=0.01)
-        assert each.memory_ns == pytest.approx(memory_ns, rel=0.05)
-        assert each.residual < 0.01
-        assert 0.001 < each.interval < 0.02
+    for item, (cycles, memory_ns) in zip(measured, TRUE.values(), strict=True):
+        assert item.cycles == pytest.approx(cycles, rel=0.01)
+        assert item.memory_ns == pytest.approx(memory_ns, rel=0.05)
+        assert item.residual < 0.01
+        assert 0.001 < item.interval < 0.02
         # 0.5 ms after a change of the clock.
-        assert [row.count for row in each.samples] == [20, 20, 20]
+        assert [row.count for row in item.samples] == [20, 20, 20]
 
 
 def test_a_sample_in_which_the_clock_changed_does_not_count(juno: Platform) -> None:
     samples = _samples(juno)
     at = 40 * EVERY_NS * 1000
-    changed = [replace(each, khz=0 if each.begin == at else each.khz) for each in samples]
+    changed = [replace(sample, khz=0 if sample.begin == at else sample.khz) for sample in samples]
     little, _ = evaluate(juno, KIND, changed)
     # The clock settles anew after it.
     assert [row.count for row in little.samples] == [20, 14, 20]
@@ -140,14 +140,16 @@ def test_a_time_of_memory_that_noise_makes_negative_is_none(juno: Platform) -> N
         for number in range(25)
     ]
     # A faster clock takes 1 % more cycles each: memory; the other way round it is none.
-    assert all(each.memory_ns > 0 for each in evaluate(juno, KIND, samples))
+    assert all(item.memory_ns > 0 for item in evaluate(juno, KIND, samples))
     falling = [
-        replace(each, user=ModeCount(1000, round(1.5e12 / each.khz * (1 - each.begin / 10**12))))
-        for each in samples
+        replace(
+            sample, user=ModeCount(1000, round(1.5e12 / sample.khz * (1 - sample.begin / 10**12)))
+        )
+        for sample in samples
     ]
-    for each in evaluate(juno, KIND, falling):
-        assert each.memory_ns == 0
-        assert each.residual < 0.05
+    for item in evaluate(juno, KIND, falling):
+        assert item.memory_ns == 0
+        assert item.residual < 0.05
 
 
 def test_a_program_that_has_ended_is_named(juno: Platform) -> None:
@@ -193,7 +195,7 @@ def test_samples_are_added_until_the_interval_is_small_enough(
     assert path == tmp_path / "programs" / "juno-r2" / f"{KIND}.json"
     figures = load_program(juno, KIND, tmp_path)
     assert figures
-    assert [each.name for each in figures.clusters] == ["little", "big"]
+    assert [cluster.name for cluster in figures.clusters] == ["little", "big"]
     assert figures.clusters[0].cycles == pytest.approx(TRUE[0][0], rel=0.02)
     # The same figures from another command leave the file as it is.
     before = path.read_bytes()
@@ -216,9 +218,9 @@ def test_a_program_without_a_steady_state_gives_no_file(
 
 def test_show_without_figures_says_how_to_get_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["characterise", "juno-r2", "--program", "cyclictest", "--show"]) == 2
-    said = capsys.readouterr().err
-    assert "configs/activity/programs/juno-r2/cyclictest.json is missing" in said
-    assert "eascope characterise juno-r2 --program cyclictest (needs gem5)" in said
+    output = capsys.readouterr().err
+    assert "configs/activity/programs/juno-r2/cyclictest.json is missing" in output
+    assert "eascope characterise juno-r2 --program cyclictest (needs gem5)" in output
 
 
 def test_without_gem5_nothing_is_built(
@@ -249,12 +251,12 @@ def test_figures_far_from_their_fit_give_no_file(
     """The middle OPP takes a fifth longer than any line through the others, all samples alike."""
     middle = {levels(cluster)[1] for cluster in juno.clusters}
     bent = [
-        replace(each, user=replace(each.user, ticks=round(each.user.ticks * 1.2)))
-        if each.khz in middle
-        else each
-        for each in _samples(juno)
+        replace(sample, user=replace(sample.user, ticks=round(sample.user.ticks * 1.2)))
+        if sample.khz in middle
+        else sample
+        for sample in _samples(juno)
     ]
-    assert max(each.interval for each in evaluate(juno, KIND, bent)) < 0.01
+    assert max(item.interval for item in evaluate(juno, KIND, bent)) < 0.01
     monkeypatch.setattr(Gem5Engine, "sample", lambda *_: bent)
     with pytest.raises(EascopeError, match=r"an OPP is 1\d\.\d% from the fit"):
         measure_program(juno, KIND, tmp_path)

@@ -35,11 +35,11 @@ def against(fast: dict[int, CostedRun], gem5: dict[int, CostedRun]) -> Against:
 
 
 def test_differences_and_answers_of_one_start() -> None:
-    made = against({0: costed(110.0, 0.5, True)}, {0: costed(100.0, 0.55, False)})
-    assert made.energy_percent == pytest.approx(10.0)
-    assert (made.low, made.high) == (None, None)
-    assert made.residency_points == pytest.approx(5.0)
-    (answer,) = made.answers
+    result = against({0: costed(110.0, 0.5, True)}, {0: costed(100.0, 0.55, False)})
+    assert result.energy_percent == pytest.approx(10.0)
+    assert (result.low, result.high) == (None, None)
+    assert result.residency_points == pytest.approx(5.0)
+    (answer,) = result.answers
     assert (answer.statement, answer.met, answer.seeds) == ("migrations > 1", (1, 0), (1, 1))
     assert not answer.alike
 
@@ -47,12 +47,12 @@ def test_differences_and_answers_of_one_start() -> None:
 def test_several_starts_are_compared_by_their_means() -> None:
     fast = starts([100.0, 120.0, 80.0], [0.2, 0.4, 0.6], [True, False, True])
     gem5 = starts([125.0, 100.0, 75.0, 100.0], [0.5, 0.4, 0.3, 0.4], [True] * 4)
-    made = against(fast, gem5)
+    result = against(fast, gem5)
     # By the means nothing differs: 100 mJ and 40 % on both; single starts lie a fifth from them.
-    assert made.energy_percent == pytest.approx(0.0)
-    assert made.residency_points == pytest.approx(0.0)
+    assert result.energy_percent == pytest.approx(0.0)
+    assert result.residency_points == pytest.approx(0.0)
     # The means are 2 and 3 migrations; alone, seed 1 of the fast engine has none.
-    assert (made.answers[0].met, made.answers[0].alike) == ((2, 4), True)
+    assert (result.answers[0].met, result.answers[0].alike) == ((2, 4), True)
     record = record_of({CELL: {"fast": fast, "elided": gem5}}, "a test")
     samples = record.cells[0].samples
     ends = [end for sample in samples.values() for end in (sample.least, sample.most)]
@@ -63,9 +63,9 @@ def test_several_starts_are_compared_by_their_means() -> None:
 def test_ten_starts_on_each_engine_have_an_interval() -> None:
     fast = starts([110.0] * 12, [0.5] * 12, [True] * 12)
     gem5 = starts([100.0] * 10, [0.5] * 10, [True] * 10)
-    made = against(fast, gem5)
+    result = against(fast, gem5)
     # All starts of an engine are alike here, so every resampled mean is.
-    assert [made.low, made.high] == pytest.approx([10.0, 10.0])
+    assert [result.low, result.high] == pytest.approx([10.0, 10.0])
 
 
 def test_answers_may_need_another_variant() -> None:

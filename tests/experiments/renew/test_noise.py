@@ -102,16 +102,16 @@ def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.Mon
         return SimpleNamespace(names=names, record=record, simkey=key, asked=key)
 
     def ran(cells: Sequence[SimpleNamespace], after: object) -> list[Derived]:
-        return [replace(stated("mainline", each.record.seed), cell=each.record) for each in cells]
+        return [replace(stated("mainline", cell.record.seed), cell=cell.record) for cell in cells]
 
     monkeypatch.setattr(run, "identity_of", lambda engine: None)
     monkeypatch.setattr(run, "prepare", prepared)
     monkeypatch.setattr(run, "run_all", ran)
     (compared,) = run.measure([("juno-r2", "smoke")], 10)
     assert isinstance(compared.null, Null)
-    assert [each.cell.seed for each in compared.null.runs] == [*range(10)]
-    assert [each.cell.seed for each in compared.null.again] == [*range(10, 20)]
-    assert {each.cell.variant for each in compared.null.again} == {"null"}
+    assert [item.cell.seed for item in compared.null.runs] == [*range(10)]
+    assert [item.cell.seed for item in compared.null.again] == [*range(10, 20)]
+    assert {item.cell.variant for item in compared.null.again} == {"null"}
     # Energies of these runs rise by 0.5 mJ with each seed.
     (cell,) = record_of([compared], "").cells
     assert cell.floors["energy_j.total"] > 0.005
@@ -157,10 +157,10 @@ def test_only_stale_floors_are_measured_and_the_others_kept(
     monkeypatch.setattr(run, "record_of", record_now)
     assert main(["noise", "--stale"]) == 0
     assert asked == [(cell.platform, "b")]
-    made = Noise.read(tmp_path / "noise.json")
+    result = Noise.read(tmp_path / "noise.json")
     again = "python -m eascope.experiments.renew noise --stale"
-    assert [made.origin_of(each).command for each in made.cells] == ["before", again, "unknown"]
-    assert [each.seeds for each in made.cells] == [10, 20, 10]
+    assert [result.origin_of(cell).command for cell in result.cells] == ["before", again, "unknown"]
+    assert [cell.seeds for cell in result.cells] == [10, 20, 10]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def done(artefacts: Artefacts, juno: Platform) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--seeds", "3"], "options: --platform is missing: allowed: names with commas"),
         (["--keep", "bogus"], "options: --platform is missing"),
@@ -50,10 +50,10 @@ def done(artefacts: Artefacts, juno: Platform) -> None:
     ],
 )
 def test_status_of_what_is_no_campaign(
-    artefacts: Artefacts, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    artefacts: Artefacts, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     """It does not list all runs instead."""
-    assert refused(capsys, "status", *arguments).startswith(said)
+    assert refused(capsys, "status", *arguments).startswith(message)
 
 
 @pytest.mark.parametrize("command", ["plan", "status", "table", "sweep", "verify"])
@@ -167,7 +167,7 @@ def part(**changes: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ([], "the content = []: allowed: an object"),
         ({}, "schema = None: allowed: 1, in this version of eascope"),
@@ -187,10 +187,10 @@ def test_a_file_that_is_no_part(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     content: object,
-    said: str,
+    message: str,
 ) -> None:
     (path := tmp_path / "0.json").write_text(json.dumps(content))
-    assert refused(capsys, "part", str(path)).startswith(f"{path}: {said}")
+    assert refused(capsys, "part", str(path)).startswith(f"{path}: {message}")
     assert not runs_root().exists()
 
 

@@ -27,12 +27,12 @@ def written(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def test_every_combination_seeds_fastest() -> None:
-    made = campaign(
+    plan = campaign(
         variant=["mainline", "cas"], seeds=[3, 5], set={"big.opps": ["as is", "every 2nd"]}
     )
-    assert made.combinations == 4
-    assert made.seeds == (3, 5)
-    points = made.checked_points()
+    assert plan.combinations == 4
+    assert plan.seeds == (3, 5)
+    points = plan.checked_points()
     assert [(point.variant, dict(point.overrides)) for point in points] == [
         ("mainline", {}),
         ("cas", {}),
@@ -43,14 +43,14 @@ def test_every_combination_seeds_fastest() -> None:
 
 
 def test_an_axis_whose_values_set_several_keys(written: Callable[[str], Path]) -> None:
-    made = read_campaign(
+    result = read_campaign(
         written(
             HEAD + '[[axis]]\nname = "topology"\n[axis.values."1+3"]\n'
             'set = { "big.cpus" = 1, "little.cpus" = 3 }\ncontrols = { llc = "all" }\n'
             '[axis.values."as is"]\n'
         )
     )
-    first, second = made.checked_points()
+    first, second = result.checked_points()
     assert first.labels["topology"] == "1+3"
     assert first.overrides == {"big.cpus": 1, "little.cpus": 3}
     assert first.controls == {"llc": "all"}
@@ -58,18 +58,18 @@ def test_an_axis_whose_values_set_several_keys(written: Callable[[str], Path]) -
 
 
 def test_controls_and_the_reference() -> None:
-    made = campaign(controls={"rate_limit_us": [500, 2000]}, reference="cortex-a72@1200")
-    requests = [point.request("juno-r2", 0) for point in made.checked_points()]
+    plan = campaign(controls={"rate_limit_us": [500, 2000]}, reference="cortex-a72@1200")
+    requests = [point.request("juno-r2", 0) for point in plan.checked_points()]
     assert {request.controls.rate_limit_us for request in requests} == {500, 2000}
     assert {request.controls.reference for request in requests} == {"cortex-a72@1200"}
 
 
 def test_constraints_keep_what_they_say() -> None:
-    made = campaign(
+    plan = campaign(
         set={"little.cpus": [2, 4, 6], "big.cpus": [2, 4]},
         constraints=["little.cpus + big.cpus <= 8"],
     )
-    kept = {(p.overrides["little.cpus"], p.overrides["big.cpus"]) for p in made.checked_points()}
+    kept = {(p.overrides["little.cpus"], p.overrides["big.cpus"]) for p in plan.checked_points()}
     assert kept == {(2, 2), (2, 4), (4, 2), (4, 4), (6, 2)}
 
 
@@ -81,8 +81,8 @@ def test_files_are_relative_to_the_campaign(written: Callable[[str], Path]) -> N
 
 
 def test_errors_of_the_energy_model() -> None:
-    made = campaign(em_error=["none", "big=+20%", ["big=-10%", "little=+5%"]], variant="cas")
-    assert [point.em_error for point in made.checked_points()] == [
+    plan = campaign(em_error=["none", "big=+20%", ["big=-10%", "little=+5%"]], variant="cas")
+    assert [point.em_error for point in plan.checked_points()] == [
         (),
         ("big=+20%",),
         ("big=-10%", "little=+5%"),
@@ -184,27 +184,27 @@ def test_what_is_wrong(written: Callable[[str], Path], text: str, message: str) 
 
 def test_a_constraint_reads_the_number_of_the_base() -> None:
     """juno-r2 has four little CPUs and two big ones."""
-    made = campaign(
+    plan = campaign(
         set={"little.cpus": ["as is", 6], "big.cpus": ["as is", 4]},
         controls={"rate_limit_us": ["as is", 2000]},
         constraints=["little.cpus + big.cpus <= 6", "controls.rate_limit_us < 1000"],
         variant="cas",
     )
-    (point,) = made.checked_points()
+    (point,) = plan.checked_points()
     assert point.words == (
         "juno-r2, little.cpus=as is, big.cpus=as is, controls.rate_limit_us=as is, smoke, cas"
     )
 
 
 def test_a_constraint_on_a_percent() -> None:
-    made = campaign(transition_percent=[0, 50], constraints=["transition_percent > 0"])
-    assert {point.billing["transition_percent"] for point in made.checked_points()} == {50}
+    plan = campaign(transition_percent=[0, 50], constraints=["transition_percent > 0"])
+    assert {point.billing["transition_percent"] for point in plan.checked_points()} == {50}
 
 
 def test_constraints_that_remove_everything() -> None:
-    made = campaign(constraints=["variant == 'feec-a'"])
+    plan = campaign(constraints=["variant == 'feec-a'"])
     with pytest.raises(RequestError, match="that keep at least one of the 2 combinations"):
-        made.checked_points()
+        plan.checked_points()
 
 
 def test_a_constraint_that_names_nothing_says_in_which_cell() -> None:
@@ -215,9 +215,9 @@ def test_a_constraint_that_names_nothing_says_in_which_cell() -> None:
 
 
 def test_too_many_cells() -> None:
-    made = campaign(set={f"big.x{n}": list(range(100)) for n in range(4)})
+    plan = campaign(set={f"big.x{n}": list(range(100)) for n in range(4)})
     with pytest.raises(RequestError, match="200000000 cells: allowed: at most 2000000"):
-        made.checked_points()
+        plan.checked_points()
 
 
 def test_names_of_shipped_campaigns_are_taken(tmp_path: Path) -> None:
@@ -232,12 +232,12 @@ def test_names_of_shipped_campaigns_are_taken(tmp_path: Path) -> None:
 def test_options_are_a_campaign() -> None:
     axes = {"platform": "juno-r2,pixel6", "scenario": "smoke", "variant": "mainline,cas"}
     settings = ["big.opps=every 2nd,[600000,1200000]", "controls.rate_limit_us=500,2000"]
-    made = one_off(axes, settings, ["variant == 'cas'"], 3, None)
+    result = one_off(axes, settings, ["variant == 'cas'"], 3, None)
     again = one_off(axes, settings, ["variant == 'cas'"], 3, None)
     other = one_off(axes, settings, ["variant == 'cas'"], 4, None)
-    assert made.name == again.name != other.name
-    assert made.combinations == 2 * 2 * 2 * 2
-    assert len(made.checked_points()) == 8
+    assert result.name == again.name != other.name
+    assert result.combinations == 2 * 2 * 2 * 2
+    assert len(result.checked_points()) == 8
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_settings_without_a_value(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("little.cpus=2,,3", "'little.cpus=2,,3': allowed: a value before, between and after comm"),
         ("little.cpus=2,", "'little.cpus=2,': allowed: a value before, between and after commas"),
@@ -279,12 +279,12 @@ def test_settings_without_a_value(text: str) -> None:
         ("temperature_c=" + "9" * 500 + ".0", "...: allowed: numbers of at most 18 digits"),
     ],
 )
-def test_settings_with_a_wrong_value(text: str, said: str) -> None:
+def test_settings_with_a_wrong_value(text: str, message: str) -> None:
     axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
     with pytest.raises(RequestError) as wrong:
         one_off(axes, [text], [], 1, None)
     assert str(wrong.value).startswith("--set ")
-    assert said in str(wrong.value)
+    assert message in str(wrong.value)
     assert len(str(wrong.value)) < 200
 
 

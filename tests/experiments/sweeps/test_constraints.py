@@ -66,7 +66,7 @@ def test_a_name_that_nothing_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("variant < 3", "<: variant = 'cas': allowed: numbers"),
         ("variant + 1 > 2", "+: variant = 'cas': allowed: numbers"),
@@ -81,11 +81,11 @@ def test_a_name_that_nothing_has() -> None:
         ("* ".join(["9000000000000000000"] * 18) + " / 2 > 1", "allowed: numbers that can be div"),
     ],
 )
-def test_operands_that_do_not_go_together(text: str, said: str) -> None:
+def test_operands_that_do_not_go_together(text: str, message: str) -> None:
     with pytest.raises(RequestError) as wrong:
         read_constraint(text).holds(VALUES)
     assert str(wrong.value).startswith(f"constraint {shown(text)}: ")
-    assert said in str(wrong.value)
+    assert message in str(wrong.value)
     assert "\n" not in str(wrong.value)
 
 

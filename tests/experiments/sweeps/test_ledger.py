@@ -160,32 +160,32 @@ def test_a_table_prints_no_run_as_another_cell(
     artefacts: Artefacts, juno: Platform, change: Change
 ) -> None:
     """Even where a line whose check fits says so."""
-    made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns())
-    before = plain(surveyed(made), ["energy_j.total"])
+    plan = campaign(seeds=2)
+    run_part(part_of(surveyed(plan)), StandInRuns())
+    before = plain(surveyed(plan), ["energy_j.total"])
     rewritten(change)
-    assert plain(surveyed(made), ["energy_j.total"]) == before
+    assert plain(surveyed(plan), ["energy_j.total"]) == before
 
 
 def test_another_cells_run_in_the_place_of_one_that_is_gone(
     artefacts: Artefacts, juno: Platform
 ) -> None:
-    made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns())
+    plan = campaign(seeds=2)
+    run_part(part_of(surveyed(plan)), StandInRuns())
     second = list(read_ledger("test").values())[1]
     rewritten(other_seed)
     (runs_root() / second.simkey).rename(runs_root() / "elsewhere")
     with pytest.raises(EascopeError, match="another run than that of juno-r2, smoke, mainline, se"):
-        plain(surveyed(made, look_up=False), [])
+        plain(surveyed(plan, look_up=False), [])
 
 
 def test_damaged_lines_are_looked_up_anew(artefacts: Artefacts, juno: Platform) -> None:
-    made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns())
+    plan = campaign(seeds=2)
+    run_part(part_of(surveyed(plan)), StandInRuns())
     (path,) = ledger_folder("test").glob("*")
     path.write_bytes(path.read_bytes().replace(b'-0"', b'-1"', 1))
-    without = surveyed(made, look_up=False)
+    without = surveyed(plan, look_up=False)
     assert without.counts == {"done": 3, "failed": 0, "missing": 1}
-    assert surveyed(made).counts["done"] == 4
+    assert surveyed(plan).counts["done"] == 4
     assert "3 cells: " in campaign_lines(without)[1]
     assert cost_of(without).core_s > 0

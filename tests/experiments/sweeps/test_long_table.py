@@ -27,9 +27,9 @@ def table(lines: Iterable[str]) -> list[dict[str, str]]:
 
 
 def test_a_line_for_each_cell_and_measure(artefacts: Artefacts, juno: Platform) -> None:
-    made = campaign(seeds=2, set={"little.cpus": [2, 4]})
-    run_part(part_of(surveyed(made)), StandInRuns())
-    lines = table(plain(surveyed(made), []))
+    plan = campaign(seeds=2, set={"little.cpus": [2, 4]})
+    run_part(part_of(surveyed(plan)), StandInRuns())
+    lines = table(plain(surveyed(plan), []))
     assert list(lines[0]) == [
         *("platform", "little.cpus", "scenario", "variant"),
         *("seed", "run", "measure", "unit", "value"),
@@ -38,7 +38,7 @@ def test_a_line_for_each_cell_and_measure(artefacts: Artefacts, juno: Platform) 
     assert cells == {(v, n, s) for v in ("mainline", "cas") for n in "24" for s in "01"}
     keys = [(*list(line.values())[:5], line["measure"]) for line in lines]
     assert len(set(keys)) == len(keys)
-    energies = table(plain(surveyed(made), ["energy_j.total"]))
+    energies = table(plain(surveyed(plan), ["energy_j.total"]))
     assert len(energies) == 8
     assert {line["unit"] for line in energies} == {"J"}
     assert all(float(line["value"]) > 0 for line in energies)
@@ -58,7 +58,7 @@ def test_what_is_not_done_is_missing_and_said(
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["--measure", "energy_j.totl"], "--measure energy_j.totl: allowed: a measure"),
         (["--against", "seed"], "--against seed: allowed: an axis of"),
@@ -69,7 +69,7 @@ def test_what_is_not_done_is_missing_and_said(
 )
 def test_bad_input(
     more: list[str],
-    said: str,
+    message: str,
     artefacts: Artefacts,
     juno: Platform,
     capsys: pytest.CaptureFixture[str],
@@ -78,7 +78,7 @@ def test_bad_input(
     capsys.readouterr()
     assert main(["table", *ONE_OFF, *more]) == 2
     captured = capsys.readouterr()
-    assert said in captured.err
+    assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
 
@@ -92,31 +92,33 @@ def test_differences_are_along_one_axis_over_common_seeds() -> None:
     cells = [cell(axes, seed, v) for axes, vs in values.items() for seed, v in enumerate(vs)]
     cells.append(cell(("b", "x"), 7, 1e9))  # "a" has no such seed
     cells.append(cell(("b", "z"), 0, 1e9))  # nor any "z"
-    made = list(differences(cells, 0, "a"))
-    assert [(d.axes, d.against, d.baseline, d.made.absolute, d.made.seeds) for d in made] == [
+    result = list(differences(cells, 0, "a"))
+    assert [
+        (d.axes, d.against, d.baseline, d.difference.absolute, d.difference.seeds) for d in result
+    ] == [
         (("b", "x"), "a", 2.0, 3.0, 3),
         (("b", "y"), "a", 5.0, -1.0, 1),
     ]
     (along_y,) = [d for d in differences(cells, 1, "x") if d.axes == ("a", "y")]
-    assert (along_y.baseline, along_y.made.absolute) == (1.0, 4.0)
+    assert (along_y.baseline, along_y.difference.absolute) == (1.0, 4.0)
 
 
 def test_platforms_are_compared_and_other_work_is_said(
     artefacts: Artefacts, juno: Platform, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = campaign(seeds=2, set={"little.cpus": [2, 4]})
-    run_part(part_of(surveyed(made)), StandInRuns())
+    plan = campaign(seeds=2, set={"little.cpus": [2, 4]})
+    run_part(part_of(surveyed(plan)), StandInRuns())
     capsys.readouterr()
-    lines, rows = against(surveyed(made), "little.cpus", ["energy_j.total"])
+    lines, rows = against(surveyed(plan), "little.cpus", ["energy_j.total"])
     assert "values of little.cpus may stand for different work" in capsys.readouterr().err
     read = table(lines)
     assert [(line["little.cpus"], line["against"], line["variant"]) for line in read] == [
         ("4", "2", "mainline"),
         ("4", "2", "cas"),
     ]
-    assert [float(line["difference"]) for line in read] == [row.made.absolute for row in rows]
+    assert [float(line["difference"]) for line in read] == [row.difference.absolute for row in rows]
     assert {line["low"] for line in read} == {""}, "two seeds have no interval"
-    assert not other_work(made, "variant")
+    assert not other_work(plan, "variant")
     same = campaign(set={"little.cpus": [2, 4]}, reference="cortex-a72@1200")
     assert not other_work(same, "little.cpus")
 
@@ -128,12 +130,12 @@ def test_a_figure_is_not_drawn_twice(
     name = tmp_path / "energy"
     command = ["table", *ONE_OFF, "--against", "variant", "--measure", "energy_j.total"]
     command += ["--figure", str(name), "--out", str(tmp_path / "table.csv")]
-    said = []
+    output = []
     for number in range(3):
         if number == 2:
             (tmp_path / "energy.pdf").unlink()
         capsys.readouterr()
         assert main(command) == 0
-        said.append(capsys.readouterr().err.strip().rpartition(": ")[2])
-    assert said == ["drawn", "is there, of the same table", "drawn"]
+        output.append(capsys.readouterr().err.strip().rpartition(": ")[2])
+    assert output == ["drawn", "is there, of the same table", "drawn"]
     assert (tmp_path / "energy.svg").read_text().startswith("<?xml")

@@ -22,10 +22,10 @@ from tests.support.cells import Artefacts
 
 
 def test_every_cell_gets_a_run_and_a_line(artefacts: Artefacts, juno: Platform) -> None:
-    made, executed = campaign(seeds=2), StandInRuns()
-    assert run_part(part_of(surveyed(made)), executed) == 0
+    result, executed = campaign(seeds=2), StandInRuns()
+    assert run_part(part_of(surveyed(result)), executed) == 0
     assert executed.cells == [("mainline", 0), ("mainline", 1), ("cas", 0), ("cas", 1)]
-    lines = read_ledger(made.name)
+    lines = read_ledger(result.name)
     assert len(lines) == 4
     for line in lines.values():
         assert line.state == DONE
@@ -33,20 +33,20 @@ def test_every_cell_gets_a_run_and_a_line(artefacts: Artefacts, juno: Platform) 
         assert line.host_s > 0
         assert line.peak_mib > 0
         assert line.disk_kib > 0
-    assert surveyed(made, look_up=False).counts == {"done": 4, "failed": 0, "missing": 0}
+    assert surveyed(result, look_up=False).counts == {"done": 4, "failed": 0, "missing": 0}
 
 
 def test_a_failure_does_not_stop_the_rest(artefacts: Artefacts, juno: Platform) -> None:
-    made, executed = campaign(seeds=2), StandInRuns(fails=("mainline",))
-    assert run_part(part_of(surveyed(made)), executed) == 2
+    result, executed = campaign(seeds=2), StandInRuns(fails=("mainline",))
+    assert run_part(part_of(surveyed(result)), executed) == 2
     assert len(executed.cells) == 4
-    states = [line.state for line in read_ledger(made.name).values()]
+    states = [line.state for line in read_ledger(result.name).values()]
     assert states == [FAILED, FAILED, DONE, DONE]
-    assert {line.cause for line in read_ledger(made.name).values()} == {"mainline fails here", ""}
+    assert {line.cause for line in read_ledger(result.name).values()} == {"mainline fails here", ""}
 
 
 def test_a_cell_that_begins_again_has_one_line(artefacts: Artefacts, juno: Platform) -> None:
-    made, executed = campaign(), StandInRuns()
+    result, executed = campaign(), StandInRuns()
     begun: list[Cell] = []
 
     def twice(cell: Cell) -> Run:
@@ -55,26 +55,29 @@ def test_a_cell_that_begins_again_has_one_line(artefacts: Artefacts, juno: Platf
             raise Again("with larger buffers")
         return executed(cell)
 
-    assert run_part(part_of(surveyed(made)), twice) == 0
-    assert [line.state for line in read_ledger(made.name).values()] == [DONE, DONE]
+    assert run_part(part_of(surveyed(result)), twice) == 0
+    assert [line.state for line in read_ledger(result.name).values()] == [DONE, DONE]
 
 
 def test_what_has_failed_is_run_again_when_asked_for(artefacts: Artefacts, juno: Platform) -> None:
-    made = campaign()
-    run_part(part_of(surveyed(made)), StandInRuns(fails=("mainline",)))
-    survey = surveyed(made, look_up=False)
+    plan = campaign()
+    run_part(part_of(surveyed(plan)), StandInRuns(fails=("mainline",)))
+    survey = surveyed(plan, look_up=False)
     assert survey.counts == {"done": 1, "failed": 1, "missing": 0}
     assert survey.to_run(retry=False) == []
     executed = StandInRuns()
     assert run_part(part_of(survey, "j-1", retry=True), executed) == 0
     assert executed.cells == [("mainline", 0)]
-    assert surveyed(made, look_up=False).counts["done"] == 2
+    assert surveyed(plan, look_up=False).counts["done"] == 2
 
 
 def test_what_was_ended_from_outside_is_tried_again_by_the_same_command(
     artefacts: Artefacts, juno: Platform
 ) -> None:
-    made, cause = campaign(), "QEMU was killed by signal 9 (Killed): the host may be out of memory"
+    result, cause = (
+        campaign(),
+        "QEMU was killed by signal 9 (Killed): the host may be out of memory",
+    )
 
     def killed(cell: Cell) -> Run:
         folder = runs_root() / cell.simkey
@@ -82,17 +85,17 @@ def test_what_was_ended_from_outside_is_tried_again_by_the_same_command(
         Failure(cause=cause).write(folder / "failed.json")
         raise EascopeError(cause)
 
-    assert run_part(part_of(surveyed(made)), killed) == 2
-    for survey in (surveyed(made, look_up=False), surveyed(campaign("another"))):
+    assert run_part(part_of(surveyed(result)), killed) == 2
+    for survey in (surveyed(result, look_up=False), surveyed(campaign("another"))):
         assert survey.counts == {"done": 0, "failed": 0, "missing": 2}
-    survey = surveyed(made, look_up=False)
-    assert [each.text for each in totals_of(survey).causes] == [cause], "status says why"
+    survey = surveyed(result, look_up=False)
+    assert [cause.text for cause in totals_of(survey).causes] == [cause], "status says why"
     assert run_part(part_of(survey, "j-1"), StandInRuns()) == 0
 
 
 def test_what_is_there_is_not_run_again(artefacts: Artefacts, juno: Platform) -> None:
-    made, executed = campaign(), StandInRuns()
-    part = part_of(surveyed(made))
+    result, executed = campaign(), StandInRuns()
+    part = part_of(surveyed(result))
     run_part(part, executed)
     run_part(part, executed)
     assert len(executed.cells) == 2
@@ -107,11 +110,11 @@ def test_runs_of_other_commands_count(artefacts: Artefacts, juno: Platform) -> N
 
 
 def test_a_run_that_is_gone_is_missing(artefacts: Artefacts, juno: Platform) -> None:
-    made = campaign()
-    run_part(part_of(surveyed(made)), StandInRuns())
-    line = next(iter(read_ledger(made.name).values()))
+    plan = campaign()
+    run_part(part_of(surveyed(plan)), StandInRuns())
+    line = next(iter(read_ledger(plan.name).values()))
     (runs_root() / line.simkey).rename(runs_root() / "elsewhere")
-    assert surveyed(made).counts == {"done": 1, "failed": 0, "missing": 1}
+    assert surveyed(plan).counts == {"done": 1, "failed": 0, "missing": 1}
 
 
 def test_a_part_is_read_as_it_was_written(artefacts: Artefacts, tmp_path: Path) -> None:

@@ -26,15 +26,15 @@ def ids(of: Campaign, folder: Path) -> list[tuple[str, str]]:
 
 
 def test_the_ids_differ_where_simkeys_do(artefacts: Artefacts, tmp_path: Path) -> None:
-    made = campaign(
+    plan = campaign(
         set={"little.cpus": [2, 4], "big.opps": ["as is", "every 2nd"]},
         controls={"speeds": ["board", "measured"], "decisions": False},
         em_error=["none", "big=+20%"],
     )
-    pairs = ids(made, tmp_path)
+    pairs = ids(plan, tmp_path)
     assert len(pairs) == 32
     assert len({group for group, _ in pairs}) == len({simkey for _, simkey in pairs}) == 32
-    assert ids(made, tmp_path) == pairs
+    assert ids(plan, tmp_path) == pairs
 
 
 def test_what_is_built_is_a_part_of_the_id(artefacts: Artefacts, tmp_path: Path) -> None:
@@ -57,9 +57,9 @@ def test_an_override_to_what_the_base_has_derives_nothing(
     artefacts: Artefacts, tmp_path: Path
 ) -> None:
     """``as is`` and two CPUs are what juno-r2's big cluster has: of four platforms one is it."""
-    made = campaign(set={"big.opps": ["as is", "every 2nd"], "big.cpus": [2, 4]})
-    resolver = Resolver(tmp_path, made.file)
-    for point in made.checked_points():
+    plan = campaign(set={"big.opps": ["as is", "every 2nd"], "big.cpus": [2, 4]})
+    resolver = Resolver(tmp_path, plan.file)
+    for point in plan.checked_points():
         resolver.names(point)
     assert len([*tmp_path.glob("*.toml")]) == 4
     assert len(resolver.computed) == 3
@@ -81,7 +81,7 @@ def test_names_are_names_and_differ() -> None:
         {"big.uv": "-5%"},
         {"big.opps": [600_000, 1_200_000], "little.idle_states.cpu-sleep-0.exit_us": 3},
     ]
-    names = [platform_name("juno-r2", each) for each in settings]
+    names = [platform_name("juno-r2", setting) for setting in settings]
     assert len({*names}) == 3
     assert all(is_name(name) for name in names), names
 

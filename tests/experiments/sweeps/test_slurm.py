@@ -30,7 +30,7 @@ def srun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def made(artefacts: Artefacts, tmp_path: Path) -> SweepSession:
+def begun(artefacts: Artefacts, tmp_path: Path) -> SweepSession:
     """A session of one part."""
     survey = surveyed(campaign(seeds=2))
     folder = tmp_path / "session"
@@ -60,23 +60,23 @@ def test_a_cluster_of_the_usual_place_needs_nothing(
 
 
 def test_only_slurm_gets_it(
-    srun: Path, made: SweepSession, monkeypatch: pytest.MonkeyPatch
+    srun: Path, begun: SweepSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLURM_CONF", "/slurm.conf")
-    assert environment(made, None)["PATH"] == os.environ["PATH"]
-    assert environment(made, "slurm")["PATH"] != os.environ["PATH"]
+    assert environment(begun, None)["PATH"] == os.environ["PATH"]
+    assert environment(begun, "slurm")["PATH"] != os.environ["PATH"]
 
 
-def test_what_a_job_said_before_its_part_began_is_shown(made: SweepSession) -> None:
+def test_what_a_job_said_before_its_part_began_is_shown(begun: SweepSession) -> None:
     """Snakemake's own log has not a word of it."""
-    (log := made.folder / "snakemake.log").write_text("Using profile\n")
-    (made.folder / "log").mkdir()
-    (made.folder / "log" / "0.txt").touch()
-    job = made.folder / ".snakemake" / "slurm_logs" / "rule_part" / "0" / "1.log"
+    (log := begun.folder / "snakemake.log").write_text("Using profile\n")
+    (begun.folder / "log").mkdir()
+    (begun.folder / "log" / "0.txt").touch()
+    job = begun.folder / ".snakemake" / "slurm_logs" / "rule_part" / "0" / "1.log"
     job.parent.mkdir(parents=True)
     job.write_text("srun: fatal: Could not establish a configuration source\n")
     with pytest.raises(EascopeError, match="srun: fatal: Could not establish"):
-        session._explain(made, log, 1)
+        session._explain(begun, log, 1)
 
 
 def test_a_host_without_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,23 +98,23 @@ def test_profiles_that_cannot_be(tmp_path: Path) -> None:
         assert wrong.value.exit_code == 2
 
 
-def test_a_profile_that_snakemake_refuses(made: SweepSession) -> None:
-    (log := made.folder / "snakemake.log").write_text(
+def test_a_profile_that_snakemake_refuses(begun: SweepSession) -> None:
+    (log := begun.folder / "snakemake.log").write_text(
         "usage: snakemake [-h]\n__main__.py: error: unrecognized arguments: --foo=3\n"
     )
     with pytest.raises(RequestError) as wrong:
-        session._check_options(made, log, "./mine")
+        session._check_options(begun, log, "./mine")
     assert str(wrong.value) == (
         "--profile ./mine: Snakemake refuses it: unrecognized arguments: --foo=3"
     )
-    assert not made.folder.exists()
+    assert not begun.folder.exists()
 
 
 @pytest.mark.parametrize(("most", "first"), [(1000, ["0"]), (2, ["0", "2"])])
 def test_an_array_has_no_more_tasks_than_slurm_takes(
     most: int,
     first: list[str],
-    made: SweepSession,
+    begun: SweepSession,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -124,7 +124,7 @@ def test_an_array_has_no_more_tasks_than_slurm_takes(
     python.write_text('#!/bin/sh\nbasename "$4" .json\n[ "$(basename "$4")" != 0.json ]\n')
     python.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(python))
-    write_array(made, script := tmp_path / "array.sh", 2)
+    write_array(begun, script := tmp_path / "array.sh", 2)
     assert f"--array=0-{min(3, most) - 1}%2\n" in script.read_text()
     env = {**os.environ, "SLURM_ARRAY_TASK_ID": "0"}
     done = subprocess.run([script], env=env, capture_output=True, check=False, text=True)

@@ -63,17 +63,17 @@ def finish(of: Survey, cells: int, spent: LedgerLine) -> None:
 
 def test_the_cost_of_the_rest_is_the_mean_of_what_is_done(artefacts: Artefacts) -> None:
     """Of processor time: a busy host makes host times longer, and the first cell boots."""
-    made = campaign(seeds=3)
-    before = surveyed(made, look_up=False)
+    plan = campaign(seeds=3)
+    before = surveyed(plan, look_up=False)
     finish(before, 1, LedgerLine("", DONE, host_s=9.0, cpu_s=1.0, core_s=4.0))
-    cost = cost_of(surveyed(made, look_up=False))
+    cost = cost_of(surveyed(plan, look_up=False))
     assert cost.core_s == 4 * 4.0
 
 
 def test_lines_of_earlier_versions_count_by_their_host_time(artefacts: Artefacts) -> None:
-    made = campaign(seeds=2)
-    finish(surveyed(made, look_up=False), 1, LedgerLine("", DONE, host_s=3.0, cpu_s=1.0))
-    assert cost_of(surveyed(made, look_up=False)).core_s == 2 * 3.0
+    plan = campaign(seeds=2)
+    finish(surveyed(plan, look_up=False), 1, LedgerLine("", DONE, host_s=3.0, cpu_s=1.0))
+    assert cost_of(surveyed(plan, look_up=False)).core_s == 2 * 3.0
 
 
 def test_without_any_run_cells_share_their_boots(artefacts: Artefacts) -> None:
@@ -82,8 +82,8 @@ def test_without_any_run_cells_share_their_boots(artefacts: Artefacts) -> None:
     assert names.engine.name == "qemu"
     seconds = names.scenario.window.simulated_s(False) + 1.0  # with the stirring before it
     rate = names.engine.host_s_per_s(elide=True)
-    each = BOOT_S / MOST_CELLS + rate * seconds + BESIDE_S
-    assert cost_of(survey).core_s == pytest.approx(4 * MOST_CELLS * each)
+    item = BOOT_S / MOST_CELLS + rate * seconds + BESIDE_S
+    assert cost_of(survey).core_s == pytest.approx(4 * MOST_CELLS * item)
 
 
 def test_plan_and_status_agree(artefacts: Artefacts, juno: Platform) -> None:
@@ -98,25 +98,25 @@ def test_plan_and_status_agree(artefacts: Artefacts, juno: Platform) -> None:
     assert state["core_s"] == plan["core_s"] == round(spent, 1)
     assert plan["host_s"] == round(spent / 2, 1)
     assert state["disk_kib"] == plan["disk_kib"] != 0
-    said = "\n".join(campaign_lines(more))
-    assert "campaign test: 8 cells: 4 done, 0 failed, 4 missing" in said
+    output = "\n".join(campaign_lines(more))
+    assert "campaign test: 8 cells: 4 done, 0 failed, 4 missing" in output
     for words in ("of one core", "MIPS (median)", "largest process", "MB"):
-        assert words in said
+        assert words in output
     assert "done: 4, failed: 0, to run: 4" in plan_lines(more, cost_of(more), 2)
 
 
 def test_ways_of_billing_share_their_runs(artefacts: Artefacts, juno: Platform) -> None:
     """Four energies of each run, which is made, counted and expected once."""
     billing = {"name": "billing", "values": {name: {"power": name} for name in BILLED_BY}}
-    made = campaign(axis=[billing], shared_power=["stated", "zero"], transition_percent=[0])
-    before = surveyed(made)
+    plan = campaign(axis=[billing], shared_power=["stated", "zero"], transition_percent=[0])
+    before = surveyed(plan)
     assert before.cells == 8
-    each = cost_of(surveyed(campaign("other"), look_up=False)).core_s
-    assert cost_of(before).core_s == pytest.approx(each + 6 * BESIDE_S)
+    item = cost_of(surveyed(campaign("other"), look_up=False)).core_s
+    assert cost_of(before).core_s == pytest.approx(item + 6 * BESIDE_S)
     executed = StandInRuns()
     run_part(part_of(before), executed)
     assert executed.cells == [("mainline", 0), ("cas", 0)]
-    after = surveyed(made, look_up=False)
+    after = surveyed(plan, look_up=False)
     assert after.counts["done"] == 8
     assert totals_of(after).measured == 2
     energies = {cell.axes: (cell.run, cell.value) for cell in measured(after, ["energy_j.total"])}
@@ -140,9 +140,9 @@ def test_a_way_of_billing_that_is_none(
 
 
 def test_status_names_causes(artefacts: Artefacts, juno: Platform) -> None:
-    made = campaign(seeds=2)
-    run_part(part_of(surveyed(made)), StandInRuns(fails=("cas",)))
-    lines = campaign_lines(surveyed(made, look_up=False))
+    plan = campaign(seeds=2)
+    run_part(part_of(surveyed(plan)), StandInRuns(fails=("cas",)))
+    lines = campaign_lines(surveyed(plan, look_up=False))
     assert lines[0] == "campaign test: 4 cells: 2 done, 2 failed, 0 missing"
     assert lines[1] == "  failed, 2 of this cause: cas fails here"
     assert lines[2] == "    the first of them: juno-r2, smoke, cas, seed 0"

@@ -87,7 +87,7 @@ def _kills(folder: Path, wanted: dict[str, str], options: argparse.Namespace) ->
 def needed_kib(runs: Path) -> int:
     """KiB that the finished runs below ``runs`` take on a disk in memory, without their folders."""
     folders = (path for path in runs.iterdir() if SIMKEY.fullmatch(path.name))
-    sizes = (path.stat().st_size for each in folders for path in files_of(each).values())
+    sizes = (path.stat().st_size for folder in folders for path in files_of(folder).values())
     return sum(-(-size // PAGE) * PAGE for size in sizes) // 1024
 
 

@@ -81,9 +81,9 @@ def role_spans(runs: Path) -> dict[str, float]:
     process = start(runs)
     while process.poll() is None:
         now = time.monotonic()
-        for each in processes_of(process.pid):
-            first.setdefault(each.role, now)
-            last[each.role] = now
+        for item in processes_of(process.pid):
+            first.setdefault(item.role, now)
+            last[item.role] = now
         time.sleep(LOOK_S)
     text, _ = process.communicate()
     assert process.returncode == 0, text
@@ -114,8 +114,8 @@ def kills(folder: Path, wanted: dict[str, str], count: int, seed: int, at_once: 
                 done.left += left
 
     with ThreadPoolExecutor(at_once) as executor:
-        for each in [executor.submit(campaigns) for _ in range(at_once)]:
-            each.result()
+        for item in [executor.submit(campaigns) for _ in range(at_once)]:
+            item.result()
     return done
 
 
@@ -145,7 +145,7 @@ def _one_kill(runs: Path, draws: random.Random, spans: dict[str, float]) -> Kill
     role = draws.choice(sorted(spans))
     after, process, first = draws.uniform(0.0, spans[role]), start(runs), None
     while process.poll() is None:
-        victims = [each for each in processes_of(process.pid) if each.role == role]
+        victims = [item for item in processes_of(process.pid) if item.role == role]
         now = time.monotonic()
         if first is None and victims:
             first = now
@@ -172,7 +172,7 @@ def one_of_two_workers(folder: Path, wanted: dict[str, str]) -> None:
     runs.mkdir()
     first, second = start(runs), start(runs)
     until(
-        lambda: any(each.role == "engine" for each in processes_of(first.pid)),
+        lambda: any(process.role == "engine" for process in processes_of(first.pid)),
         "an engine of the first worker",
     )
     # Stop first, so that none of them sees another one end.
@@ -232,8 +232,8 @@ def full_disk(folder: Path, wanted: dict[str, str], kib: int) -> Full:
     with in_own_mounts(FULL, str(place), str(kib), " ".join(SWEEP), str(notes)) as process:
         text, _ = process.communicate(timeout=HANG_S)
     assert process.returncode == 0, text
-    said = (notes / "said").read_text()
-    assert "Traceback" not in said, said
+    output = (notes / "said").read_text()
+    assert "Traceback" not in output, output
     between = read(notes / "between.json")
     assert between.half == []
     assert between.wrong == []

@@ -36,7 +36,7 @@ def flipped(path: Path, draws: random.Random) -> bytes:
     return before
 
 
-def a_run(folder: Path, of: Path, each: int, seed: int) -> Corrupted:
+def a_run(folder: Path, of: Path, item: int, seed: int) -> Corrupted:
     """Change a bit in every file of a finished run, ``each`` times one after another.
 
     Raw files: ``verify`` finds it, and nothing is derived from them. Derived tables: ``verify``
@@ -47,7 +47,7 @@ def a_run(folder: Path, of: Path, each: int, seed: int) -> Corrupted:
     shutil.copytree(of, run.path)
     raw = files_of(run.path, OUTSIDE)
     for name, path in raw.items():
-        for _ in range(each if path.stat().st_size else 0):
+        for _ in range(item if path.stat().st_size else 0):
             before = flipped(path, draws)
             shutil.rmtree(run.path / DERIVED, ignore_errors=True)
             _judge(done, name, check(run) != [], lambda: derived_by(run))
@@ -55,7 +55,7 @@ def a_run(folder: Path, of: Path, each: int, seed: int) -> Corrupted:
     derived = derived_by(run).path
     right = {name: path.read_bytes() for name, path in files_of(derived).items()}
     for name, path in files_of(derived).items():
-        for _ in range(each):
+        for _ in range(item):
             flipped(path, draws)
             noticed = check(run) != []
             anew = {n: p.read_bytes() for n, p in files_of(derived_by(run).path).items()}
@@ -78,7 +78,7 @@ def _judge(done: Corrupted, kind: str, noticed: bool, use: Callable[[], object])
         done.unnoticed.append(kind)
 
 
-def the_cache(folder: Path, each: int, seed: int) -> Corrupted:
+def the_cache(folder: Path, item: int, seed: int) -> Corrupted:
     """Change a bit in files of an artefact of each kind, copied; checked as every use checks."""
     done, draws = Corrupted(), random.Random(seed)
     kinds = {entry.parent.name: entry for entry in entries()}
@@ -86,7 +86,7 @@ def the_cache(folder: Path, each: int, seed: int) -> Corrupted:
         copy = folder / entry.relative_to(cache_root())
         shutil.copytree(entry, copy, symlinks=True)
         files = [p for p in files_of(copy).values() if p.stat().st_size and not p.is_symlink()]
-        for path in draws.sample(files, min(each, len(files))):
+        for path in draws.sample(files, min(item, len(files))):
             before = flipped(path, draws)
             done.tried[kind] += 1
             try:
@@ -104,9 +104,9 @@ def the_ledger(name: str) -> Corrupted:
     """Change each bit of each file of a campaign's ledger, one after another."""
     done = Corrupted()
     for path in sorted(ledger_folder(name).iterdir()):
-        each = every_bit(path, name)
-        done.tried += each.tried
-        done.unnoticed += each.unnoticed
+        item = every_bit(path, name)
+        done.tried += item.tried
+        done.unnoticed += item.unnoticed
     return done
 
 
