@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from eascope.analysis.records.cell import TaskRecord
-from eascope.analysis.source import RunData
+from eascope.analysis.run_data import RunData
 from eascope.host.errors import EascopeError
 
 #: Bits of ``prev_state`` of a thread that has ended.

@@ -19,7 +19,7 @@ from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.records.cell import CELL, CellRecord
 from eascope.analysis.records.result import RESULT, PowerModelRecord, Result
-from eascope.analysis.source import RunData
+from eascope.analysis.run_data import RunData
 from eascope.analysis.trace import read_trace
 from eascope.analysis.window import read_window
 from eascope.analysis.work import with_work

@@ -62,7 +62,7 @@ class KernelActivity:
 class Activity:
     """Activity of a platform; ``clusters`` are in the platform's order.
 
-    ``turn_instructions`` is the number of instructions of one iteration of rt-app's busy loop.
+    ``iteration_instructions`` is the number of instructions of one iteration of rt-app's busy loop.
     ``measured`` is from ``eascope characterise``. ``clusters`` has the rates of the engines, which
     may differ. ``hardware`` is the busy loop on the board itself, where it is known.
     """
@@ -70,8 +70,8 @@ class Activity:
     platform: str
     path: Path
     clusters: tuple[ClusterActivity, ...]
-    turn_instructions: int
-    turn_source: str
+    iteration_instructions: int
+    iteration_source: str
     digest: str
     measured: tuple[KernelActivity, ...] = ()
     hardware: tuple[ClusterActivity, ...] = ()
@@ -133,8 +133,8 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     if top.name("platform") != platform.name:
         raise top.error("platform", f"{platform.name!r}, the file's own name")
     loop = top.table("busy_loop")
-    turn_instructions = loop.integer("turn_instructions", 1, 1_000_000)
-    turn_source = source_text(loop)
+    iteration_instructions = loop.integer("iteration_instructions", 1, 1_000_000)
+    iteration_source = source_text(loop)
     loop.finish()
     table = top.table("clusters")
     system = load_system(platform, directory)
@@ -149,13 +149,21 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     measured = _read_measured(top.table("measured"), platform) if top.has("measured") else ()
     hardware: tuple[ClusterActivity, ...] = ()
     if top.has(HARDWARE):
-        hardware = _read_hardware(top.table(HARDWARE), tuple(clusters), turn_instructions)
+        hardware = _read_hardware(top.table(HARDWARE), tuple(clusters), iteration_instructions)
     top.finish()
     digest = sha256_bytes(canonical_json(top.data))
     if system is not None:
         digest = digest_of({"activity": digest, "system": system.digest})
     return Activity(
-        *(platform.name, path, tuple(clusters), turn_instructions, turn_source, digest, measured),
+        *(
+            platform.name,
+            path,
+            tuple(clusters),
+            iteration_instructions,
+            iteration_source,
+            digest,
+            measured,
+        ),
         hardware=hardware,
     )
 
@@ -267,15 +275,15 @@ def at_hardware_speeds(activity: Activity) -> Activity:
 
 
 def _read_hardware(
-    table: StrictTable, clusters: tuple[ClusterActivity, ...], turn_instructions: int
+    table: StrictTable, clusters: tuple[ClusterActivity, ...], iteration_instructions: int
 ) -> tuple[ClusterActivity, ...]:
     """Cycles of an iteration of the busy loop on the board, as instructions per cycle."""
     source = source_text(table)
-    cycles = table.table("turn_cycles")
+    cycles = table.table("iteration_cycles")
     hardware = tuple(
         replace(
             cluster,
-            ipc=turn_instructions / cycles.number(cluster.name, 1, 100_000, "cycles"),
+            ipc=iteration_instructions / cycles.number(cluster.name, 1, 100_000, "cycles"),
             source=source,
         )
         for cluster in clusters

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The device tree: a function of (platform, board, flavour), the same bytes every time."""
+"""The device tree: a function of (platform, layout, flavour), the same bytes every time."""
 
 from __future__ import annotations
 
 import hashlib
 
-from eascope.configs.board import Board
 from eascope.configs.core import Cache
+from eascope.configs.layout import Layout
 from eascope.configs.platform import Cluster, Opp, Platform
 from eascope.host.errors import unknown
 from eascope.host.proc import need, run
@@ -35,50 +35,50 @@ def opps_of(cluster: Cluster, flavour: str = "std") -> tuple[Opp, ...]:
 RNG_SEED = hashlib.sha512(b"eascope rng-seed 1").hexdigest()
 
 
-def device_tree(platform: Platform, board: Board, flavour: str = "std") -> bytes:
+def device_tree(platform: Platform, layout: Layout, flavour: str = "std") -> bytes:
     """The flattened device tree (DTB).
 
-    :param board: the board that the engine simulates.
+    :param layout: where the machine has its devices, which the engine simulates.
     :param flavour: one of `FLAVOURS`.
     :raises RequestError: an unknown flavour.
     :raises EascopeError: when dtc is not installed or fails.
     """
-    source = device_tree_source(platform, board, flavour)
+    source = device_tree_source(platform, layout, flavour)
     dtc = need("dtc", "device-tree-compiler")
     return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
 
 
-def device_tree_source(platform: Platform, board: Board, flavour: str = "std") -> str:
+def device_tree_source(platform: Platform, layout: Layout, flavour: str = "std") -> str:
     """The device tree's source text; see `device_tree`."""
     if flavour not in FLAVOURS:
         raise unknown("device-tree flavour", flavour, FLAVOURS)
     body = [
         f'model = "eascope {platform.model}";',
-        f'compatible = "{board.compatible}";',
+        f'compatible = "{layout.compatible}";',
         "interrupt-parent = <&gic>;",
         "#address-cells = <2>;",
         "#size-cells = <2>;",
-        *_node("aliases", [f'serial0 = "/serial@{board.uart:x}";']),
+        *_node("aliases", [f'serial0 = "/serial@{layout.uart:x}";']),
         *_chosen(),
         *_node(
-            f"memory@{board.ram:x}",
-            ['device_type = "memory";', _reg(board.ram, platform.memory_mib << 20)],
+            f"memory@{layout.ram:x}",
+            ['device_type = "memory";', _reg(layout.ram, platform.memory_mib << 20)],
         ),
-        *_cpus(platform, flavour, board),
+        *_cpus(platform, flavour, layout),
         *[line for cluster in platform.clusters for line in _opp_table(cluster, flavour)],
-        *_energy_ctrl(platform, board),
-        *_machine(platform, board),
-        *_node("eascope", [f'compatible = "{board.transport}";']),
+        *_energy_ctrl(platform, layout),
+        *_machine(platform, layout),
+        *_node("eascope", [f'compatible = "{layout.transport}";']),
     ]
-    head = ["/dts-v1/;", *_reserved(board), ""]
+    head = ["/dts-v1/;", *_reserved(layout), ""]
     return "\n".join([*head, *_node("/", body)]) + "\n"
 
 
-def _reserved(board: Board) -> list[str]:
+def _reserved(layout: Layout) -> list[str]:
     """The spin table's page: the other CPUs wait for its word, so the kernel must not use it."""
-    if not board.release_address:
+    if not layout.release_address:
         return []
-    return [f"/memreserve/ {board.release_address & ~0xFFF:#x} 0x1000;"]
+    return [f"/memreserve/ {layout.release_address & ~0xFFF:#x} 0x1000;"]
 
 
 def _node(name: str, body: list[str], label: str = "") -> list[str]:
@@ -102,13 +102,13 @@ def _chosen() -> list[str]:
     return _node("chosen", ['stdout-path = "serial0:115200n8";', f"rng-seed = [{RNG_SEED}];"])
 
 
-def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:
+def _cpus(platform: Platform, flavour: str, layout: Layout) -> list[str]:
     """/cpus: topology, CPUs, idle states and the clusters' L2 caches."""
-    body = ["#address-cells = <1>;", "#size-cells = <0>;", *_cpu_map(platform, board)]
-    gic = board.gic(len(platform.cpus))
+    body = ["#address-cells = <1>;", "#size-cells = <0>;", *_cpu_map(platform, layout)]
+    gic = layout.gic(len(platform.cpus))
     for cluster in platform.clusters:
         for cpu in cluster.cpus:
-            body += _cpu(cluster, cpu, gic.mpidr(cluster.index, cpu), flavour, board)
+            body += _cpu(cluster, cpu, gic.mpidr(cluster.index, cpu), flavour, layout)
     idle = [line for cluster in platform.clusters for line in _idle_states(cluster)]
     if idle:
         body += _node("idle-states", idle)
@@ -123,14 +123,14 @@ def _cpus(platform: Platform, flavour: str, board: Board) -> list[str]:
     return _node("cpus", body)
 
 
-def _cpu_map(platform: Platform, board: Board) -> list[str]:
+def _cpu_map(platform: Platform, layout: Layout) -> list[str]:
     """/cpus/cpu-map: clusters and their cores."""
     lines = []
     for cluster in platform.clusters:
         cores = []
         for number, cpu in enumerate(cluster.cpus):
             cores += _node(f"core{number}", [f"cpu = <&cpu{cpu}>;"])
-        if board.clusters_are_sockets and not platform.one_llc:
+        if layout.clusters_are_sockets and not platform.one_llc:
             # gem5's CLIDR_EL1 says that there are no caches, so the kernel does not learn who
             # shares an L2: it takes the CPUs of one socket for those of domain MC then.
             lines += _node(f"socket{cluster.index}", _node("cluster0", cores))
@@ -160,15 +160,15 @@ def _cache(cache: Cache, prefix: str) -> list[str]:
     ]
 
 
-def _cpu(cluster: Cluster, cpu: int, mpidr: int, flavour: str, board: Board) -> list[str]:
+def _cpu(cluster: Cluster, cpu: int, mpidr: int, flavour: str, layout: Layout) -> list[str]:
     body = [
         'device_type = "cpu";',
         f'compatible = "{cluster.core.compatible}";',
         f"reg = <{mpidr:#x}>;",
-        f'enable-method = "{board.enable_method}";',
+        f'enable-method = "{layout.enable_method}";',
     ]
-    if board.release_address:
-        high, low = board.release_address >> 32, board.release_address & 0xFFFF_FFFF
+    if layout.release_address:
+        high, low = layout.release_address >> 32, layout.release_address & 0xFFFF_FFFF
         body.append(f"cpu-release-addr = <{high:#x} {low:#x}>;")
     if flavour != "nocap":
         body.append(f"capacity-dmips-mhz = <{cluster.capacity_dmips_mhz}>;")
@@ -215,11 +215,11 @@ def _opp_table(cluster: Cluster, flavour: str) -> list[str]:
     return _node(f"opp-table-{cluster.name}", body, _label("opp", cluster))
 
 
-def _energy_ctrl(platform: Platform, board: Board) -> list[str]:
+def _energy_ctrl(platform: Platform, layout: Layout) -> list[str]:
     """The DVFS controller; a domain's id is the cluster's index."""
     body = [
         'compatible = "arm,gem5-energy-ctrl";',
-        _reg(board.energy_ctrl, 0x1000),
+        _reg(layout.energy_ctrl, 0x1000),
         "#performance-domain-cells = <1>;",
         f"gem5,rate-limit-us = <{platform.rate_limit_us}>;",
     ]
@@ -227,14 +227,14 @@ def _energy_ctrl(platform: Platform, board: Board) -> list[str]:
         body.append("gem5,wait-for-transition;")
     if platform.package_budget:
         body.append("gem5,may-grant-less;")
-    if board.quiesce:
+    if layout.quiesce:
         body.append("gem5,quiesce;")
-    return _node(f"energy-ctrl@{board.energy_ctrl:x}", body, "ectrl")
+    return _node(f"energy-ctrl@{layout.energy_ctrl:x}", body, "ectrl")
 
 
-def _machine(platform: Platform, board: Board) -> list[str]:
+def _machine(platform: Platform, layout: Layout) -> list[str]:
     """Interrupt controller, timer, console and how CPUs start."""
-    controller = board.gic(len(platform.cpus))
+    controller = layout.gic(len(platform.cpus))
     distributor, per_cpu = controller.parts
     gic = [
         f'compatible = "{controller.compatible}";',
@@ -248,29 +248,29 @@ def _machine(platform: Platform, board: Board) -> list[str]:
     flags = seen_by << 8 | 4
     timer = [
         'compatible = "arm,armv8-timer";',
-        "interrupts = " + ", ".join(f"<1 {ppi} {flags:#x}>" for ppi in board.timer_ppis) + ";",
+        "interrupts = " + ", ".join(f"<1 {ppi} {flags:#x}>" for ppi in layout.timer_ppis) + ";",
         "always-on;",
     ]
     clock = [
         'compatible = "fixed-clock";',
         "#clock-cells = <0>;",
-        f"clock-frequency = <{board.uart_hz}>;",
+        f"clock-frequency = <{layout.uart_hz}>;",
     ]
     uart = [
         'compatible = "arm,pl011", "arm,primecell";',
-        _reg(board.uart, 0x1000),
-        f"interrupts = <0 {board.uart_spi} 4>;",
+        _reg(layout.uart, 0x1000),
+        f"interrupts = <0 {layout.uart_spi} 4>;",
         "clocks = <&uart_clock>, <&uart_clock>;",
         'clock-names = "uartclk", "apb_pclk";',
     ]
     psci = []
-    if board.psci_method:
-        body = ['compatible = "arm,psci-0.2";', f'method = "{board.psci_method}";']
+    if layout.psci_method:
+        body = ['compatible = "arm,psci-0.2";', f'method = "{layout.psci_method}";']
         psci = _node("psci", body)
     return [
         *_node(f"interrupt-controller@{distributor[0]:x}", gic, "gic"),
         *_node("timer", timer),
         *_node("uart-clock", clock, "uart_clock"),
-        *_node(f"serial@{board.uart:x}", uart),
+        *_node(f"serial@{layout.uart:x}", uart),
         *psci,
     ]

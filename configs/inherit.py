@@ -118,7 +118,7 @@ def _as_capacities_say(platform: Platform, donors: Sequence[Donor], directory: P
     measured = tuple(entry for cluster in platform.clusters for entry in _measured(cluster, donors))
     figures = {
         "ipc": [entry.ipc for entry in clusters],
-        "turn_instructions": loop.turn_instructions,
+        "iteration_instructions": loop.iteration_instructions,
         "measured": [
             [entry.kernel, entry.cluster, *entry.ipc.items(), entry.events] for entry in measured
         ],
@@ -127,8 +127,8 @@ def _as_capacities_say(platform: Platform, donors: Sequence[Donor], directory: P
         platform=platform.name,
         path=directory / f"{platform.name}.json",
         clusters=clusters,
-        turn_instructions=loop.turn_instructions,
-        turn_source=loop.turn_source,
+        iteration_instructions=loop.iteration_instructions,
+        iteration_source=loop.iteration_source,
         digest=digest_of(figures),
         measured=measured,
         hardware=_hardware(platform, donors),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from eascope.configs.activity import Activity
-from eascope.configs.board import Board
+from eascope.configs.layout import Layout
 from eascope.configs.platform import Platform
 from eascope.configs.program_activity import ClusterProgram
 from eascope.engines.records import Traits
@@ -172,7 +172,7 @@ class Engine(Protocol):
         """
 
     @property
-    def board(self) -> Board:
+    def layout(self) -> Layout:
         """The engine's part of a platform's device tree."""
 
     @property
@@ -244,7 +244,7 @@ def check_cpus(engine: Engine, platform: Platform) -> None:
 
     :raises RequestError: one line.
     """
-    cpus, most = len(platform.cpus), engine.board.max_cpus
+    cpus, most = len(platform.cpus), engine.layout.max_cpus
     if cpus > most:
         allowed = f"up to {most} in all on engine {engine.name}"
         raise bad_input(shown_path(platform.path), "cluster.cpus", cpus, allowed)
@@ -255,7 +255,7 @@ def check_budget(engine: Engine, platform: Platform) -> None:
 
     :raises RequestError: one line.
     """
-    if platform.package_budget and not engine.board.package_budget:
+    if platform.package_budget and not engine.layout.package_budget:
         raise RequestError(
             f"{shown_path(platform.path)}: package_budget: engine {engine.name} cannot keep it: "
             f"allowed: another engine, or a file with base = {platform.name!r} and "

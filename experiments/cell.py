@@ -12,8 +12,8 @@ from typing import Any
 from eascope.analysis.records.cell import (
     CellRecord,
 )
-from eascope.configs.board import Board
 from eascope.configs.devicetree import device_tree, device_tree_source
+from eascope.configs.layout import Layout
 from eascope.engines.base import Engine, Identity, Machine
 from eascope.engines.records import FAILED, Failure
 from eascope.experiments.built_once import built_once
@@ -180,7 +180,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         names.activity,
         request.seed,
         noise=request.controls.noise,
-        turn_ns=request.controls.turn_ns(),
+        iteration_ns=request.controls.iteration_ns(),
     )
     events = _events(names, image)
     text = partial(
@@ -216,7 +216,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         identity=identity,
         settings=_settings(names.engine, machine),
     )
-    dts = device_tree_source(names.given, names.engine.board, variant.dtb)
+    dts = device_tree_source(names.given, names.engine.layout, variant.dtb)
     texts = texts_of(machine, names.kernel, image, names.scenario.path, names.figures)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
@@ -262,7 +262,7 @@ def machine_of(names: Names, text: bytes) -> Machine:
         platform=names.platform,
         activity=names.activity,
         image=image.image,
-        dtb=_device_tree(names.given, names.engine.board, variant.dtb),
+        dtb=_device_tree(names.given, names.engine.layout, variant.dtb),
         initramfs=guest_of(names.scenario).path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
@@ -309,9 +309,9 @@ def identity_of(engine: Engine) -> Identity:
         raise EascopeError(f"engine {engine.name} is not available: {error}") from error
 
 
-def _device_tree(given: GivenPlatform, board: Board, flavour: str) -> Path:
+def _device_tree(given: GivenPlatform, layout: Layout, flavour: str) -> Path:
     """The device tree as a file, in the cache under its own digest."""
-    blob = device_tree(given, board, flavour)
+    blob = device_tree(given, layout, flavour)
 
     def build(folder: Path) -> None:
         (folder / "machine.dtb").write_bytes(blob)

@@ -29,7 +29,7 @@ from eascope.configs.knobs import (
 )
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import load_platform
-from eascope.experiments.reference import reference_turn_ns
+from eascope.experiments.reference import reference_iteration_ns
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
 from eascope.kernels.guest_files import FEATURES
@@ -57,7 +57,7 @@ class Controls(ControlKnobs):
             if value != CONTROLS[name].default and CONTROLS[name].kind is not tuple
         }
 
-    def turn_ns(self) -> Fraction | None:
+    def iteration_ns(self) -> Fraction | None:
         """Time of an iteration by which work is counted; None: that of the largest CPU.
 
         :raises RequestError: two units of work, or an unknown reference.
@@ -69,7 +69,7 @@ class Controls(ControlKnobs):
                 f"--reference {self.reference}: the source's conditions count work in turns of "
                 f"{self.calibration_ns} ns: allowed: one of the two"
             )
-        return reference_turn_ns(self.reference)
+        return reference_iteration_ns(self.reference)
 
     def load(self, name: str) -> tuple[Platform, Activity]:
         """The platform ``name`` and its activity with the controls in place.

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--dtb", type=Path, help="write the blob to this file")
     options = parser.parse_args(arguments)
     try:
-        what = load_platform(options.platform), get_engine(options.engine).board, options.flavour
+        what = load_platform(options.platform), get_engine(options.engine).layout, options.flavour
         if options.dtb is None:
             print(device_tree_source(*what), end="")
         else:

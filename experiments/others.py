@@ -115,4 +115,4 @@ def _stirring(cpu: int, platform: Platform, activity: Activity, seed: int) -> Ot
 def _turns_per_us(cluster: Cluster, activity: Activity) -> Fraction:
     """Iterations of the busy loop that a CPU of the cluster does per us at its top OPP."""
     ipc = Fraction(str(activity.ipc(cluster)))
-    return ipc * cluster.max_khz / (1000 * activity.turn_instructions)
+    return ipc * cluster.max_khz / (1000 * activity.iteration_instructions)

@@ -62,7 +62,7 @@ def _prepared(image: Path, name: str, cmdline: str) -> Path:
     built = kernel(replace(kernel_named(KERNEL), more=KINDS[name].kernel))
     script = _script(name)
     platform = load_platform(PLATFORM)
-    blob = device_tree(platform, engine.board)
+    blob = device_tree(platform, engine.layout)
     fields = {
         "image": sha256_file(image),
         "kernel": sha256_file(built.image),

@@ -21,7 +21,7 @@ ALLOWED = "CORE@MHZ, such as cortex-a72@1200"
 
 
 @cache
-def reference_turn_ns(text: str) -> Fraction:
+def reference_iteration_ns(text: str) -> Fraction:
     """Duration in ns of an iteration of rt-app's busy loop on the reference ``text``.
 
     The core's speed is that of the first shipped platform that has it, at the board's speeds.
@@ -38,7 +38,7 @@ def reference_turn_ns(text: str) -> Fraction:
         platform = load_platform(name)
         activity = activity_of(platform)
         for cluster in platform.clusters:
-            rate = Fraction(str(activity.ipc(cluster))) / activity.turn_instructions
+            rate = Fraction(str(activity.ipc(cluster))) / activity.iteration_instructions
             rates.setdefault(cluster.core.name, rate)
     if match[1] not in rates:
         raise RequestError(f"reference {text!r}: core {match[1]!r}{names_allowed(match[1], rates)}")

@@ -107,7 +107,7 @@ class Files:
         platform, activity = controls.applied(self.platform(name))
         if controls.speeds != HARDWARE:
             check_capacity(platform, activity)
-        controls.turn_ns()
+        controls.iteration_ns()
         return platform, activity
 
     def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:

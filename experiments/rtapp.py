@@ -77,10 +77,10 @@ def memory_name(number: int) -> str:
     return f"memory{number}"
 
 
-def turns_per_us(platform: Platform, activity: Activity) -> Fraction:
+def iterations_per_us(platform: Platform, activity: Activity) -> Fraction:
     """Iterations of the busy loop that the largest CPU does in a microsecond at its top OPP."""
     ipc = Fraction(str(activity.ipc(platform.largest)))
-    return ipc * platform.largest.max_khz / (1000 * activity.turn_instructions)
+    return ipc * platform.largest.max_khz / (1000 * activity.iteration_instructions)
 
 
 def compile_scenario(
@@ -90,16 +90,16 @@ def compile_scenario(
     seed: int,
     *,
     noise: bool = True,
-    turn_ns: Fraction | None = None,
+    iteration_ns: Fraction | None = None,
 ) -> Workload:
     """rt-app's JSON, the names of its threads, and the seed's draws for them.
 
     :param noise: whether more than the starts of threads is drawn.
-    :param turn_ns: ns of one iteration, by which work is counted; None: those of the largest CPU.
+    :param iteration_ns: ns of one iteration, in which work is counted; None: the largest CPU's.
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """
-    largest_rate = turns_per_us(platform, activity)
-    rate = largest_rate if turn_ns is None else 1000 / turn_ns
+    largest_rate = iterations_per_us(platform, activity)
+    rate = largest_rate if iteration_ns is None else 1000 / iteration_ns
     works = {
         task.name: [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
         for task in scenario.tasks
@@ -243,7 +243,7 @@ def _turns(
         key, value, per_unit = "run_us", phase.run_us, rate
     elif phase.run_instructions is not None:
         key, value = "run_instructions", phase.run_instructions
-        per_unit = Fraction(1, activity.turn_instructions)
+        per_unit = Fraction(1, activity.iteration_instructions)
     else:
         return None
     turns = max(1, round(value * per_unit))

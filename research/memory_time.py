@@ -116,7 +116,7 @@ def rows_of(
             for point in reversed(measured[cluster.name]):
                 if point.kernel == kernel.name:
                     ns = iteration_ns(point, kernel, turn.busy)
-                    percent = 100 * (turn.turn_ns(cluster, point.khz) / ns - 1)
+                    percent = 100 * (turn.iteration_ns(cluster, point.khz) / ns - 1)
                     head = (platform.name, cluster.name, cluster.core.name, turn.memory)
                     rows.append([*head, kernel.busy, kernel.misses, point.khz, ns, percent])
     return rows

@@ -6,7 +6,7 @@ that elides the loop has a copy of rt-app with another body of this function (`E
 many instructions the original executes for ``n`` iterations, by counting (single steps of the
 function, which has no data-dependent path: every iteration starts alike)::
 
-    CALL_INSTRUCTIONS + n * TURN_INSTRUCTIONS        18 + 223 n
+    CALL_INSTRUCTIONS + n * ITERATION_INSTRUCTIONS        18 + 223 n
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FUNCTION_BEGINS = (0xA9BC7BFD, 0x910003FD, 0xF9000FE0, 0xB203E7E0)
 LDEXP_RANGE = (0x41FEA4, 0x41FF30)
 
 #: Instructions executed per iteration of the original loop, its twelve calls included.
-TURN_INSTRUCTIONS = 223
+ITERATION_INSTRUCTIONS = 223
 #: Instructions executed per call besides the iterations: entry 11, last comparison 4, return 3.
 CALL_INSTRUCTIONS = 18
 

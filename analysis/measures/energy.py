@@ -10,7 +10,7 @@ import polars as pl
 from eascope.analysis.energy import joules
 from eascope.analysis.measures.registry import measure
 from eascope.analysis.records.result import Energy, MemoryEnergy
-from eascope.analysis.source import RunData
+from eascope.analysis.run_data import RunData
 from eascope.analysis.tables.memory import memory
 from eascope.analysis.tables.tasks import OTHER
 from eascope.engines.records import COUNTERS
@@ -27,13 +27,13 @@ _Finest = Mapping[tuple[str, str, str], float]
     events=("cpu_idle", "sched_migrate_task", "sched_switch", "sched_waking"),
     files=(COUNTERS,),
 )
-def energy_j(source: RunData) -> Energy:
+def energy_j(data: RunData) -> Energy:
     """Energy of the window; every partition sums to the total.
 
     ``stack`` is there if the power model separates parts.
     """
-    finest = _finest(source)
-    names = source.platform.energy_parts
+    finest = _finest(data)
+    names = data.platform.energy_parts
     # Joules are multiples of a power of two: these sums are exact.
     detail: dict[str, dict[str, float]] = {name: {} for name in names}
     stack: dict[str, dict[str, float]] = {name: {} for name in names}
@@ -46,23 +46,23 @@ def energy_j(source: RunData) -> Energy:
         cluster={name: sum(detail[name].values()) for name in names},
         component=_summed(detail.values()),
         cluster_component=detail,
-        task=_by_task(source),
+        task=_by_task(data),
         stack=_summed(stack.values()) if separates else {},
         cluster_stack=stack if separates else {},
     )
 
 
-def _finest(source: RunData) -> _Finest:
+def _finest(data: RunData) -> _Finest:
     """Joules by cluster, component and part."""
     keys = ("cluster_name", "component", "part")
-    by_part = source.energy.group_by(*keys, maintain_order=True).agg(pl.col("energy_fj").sum())
+    by_part = data.energy.group_by(*keys, maintain_order=True).agg(pl.col("energy_fj").sum())
     return joules([((row[0], row[1], row[2]), row[3]) for row in by_part.iter_rows()])
 
 
-def _by_task(source: RunData) -> dict[str, float]:
+def _by_task(data: RunData) -> dict[str, float]:
     """Joules by task, with further rows for the remaining energy."""
     spent: dict[str, int] = {}
-    for task, thread, energy_fj in source.tasks.select("task", "thread", "energy_fj").iter_rows():
+    for task, thread, energy_fj in data.tasks.select("task", "thread", "energy_fj").iter_rows():
         # Threads that are not the scenario's (kernel threads, the agent) are part of the rest.
         name = OTHER if thread is not None and task is None else task
         spent[name] = spent.get(name, 0) + energy_fj
@@ -83,10 +83,10 @@ def _summed(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 @measure(keys="dram, controller", unit="J", files=(COUNTERS,))
-def memory_j(source: RunData) -> MemoryEnergy | None:
+def memory_j(data: RunData) -> MemoryEnergy | None:
     """Energy of the DRAM and its controller, not in the total; gem5's detailed cores alone."""
-    accesses = memory(source.run / COUNTERS)
+    accesses = memory(data.run / COUNTERS)
     if accesses is None:
         return None
-    controller = load_controller().joules(accesses.fetches, source.window.seconds)
+    controller = load_controller().joules(accesses.fetches, data.window.seconds)
     return MemoryEnergy(dram=accesses.dram_pj * 1e-12, controller=controller)

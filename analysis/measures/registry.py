@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from eascope.analysis.source import RunData
+from eascope.analysis.run_data import RunData
 
 Function = Callable[[RunData], Any]
 #: The smallest and the largest value.

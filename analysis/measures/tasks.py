@@ -8,20 +8,20 @@ import polars as pl
 from eascope.analysis.measures.registry import LOGS, PERCENTILES, Lines, measure
 from eascope.analysis.programs import OPERATIONS
 from eascope.analysis.records.result import Percentiles
-from eascope.analysis.source import RunData
+from eascope.analysis.run_data import RunData
 from eascope.analysis.tables import markers, shares, slices
 from eascope.analysis.tables.latency import percentiles
 from eascope.engines.records import COUNTERS
 
 
-def _latencies_us(source: RunData) -> dict[str, list[float]]:
+def _latencies_us(data: RunData) -> dict[str, list[float]]:
     """The latency of each wake-up, by task."""
     return {
         task.name: [
             ns / 1000
-            for ns in source.latency.filter(pl.col("task") == task.name)["latency_ns"].to_list()
+            for ns in data.latency.filter(pl.col("task") == task.name)["latency_ns"].to_list()
         ]
-        for task in source.cell.tasks
+        for task in data.cell.tasks
     }
 
 
@@ -31,28 +31,28 @@ def _latencies_us(source: RunData) -> dict[str, list[float]]:
     events=("sched_switch", "sched_waking"),
     lines=Lines("wake-up latency", "{name} {key}", PERCENTILES),
 )
-def latency_us(source: RunData) -> dict[str, Percentiles]:
+def latency_us(data: RunData) -> dict[str, Percentiles]:
     """Wake-up latency, from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
-    return {task: percentiles(us) for task, us in _latencies_us(source).items() if us}
+    return {task: percentiles(us) for task, us in _latencies_us(data).items() if us}
 
 
 @measure(keys="<task>", events=("sched_switch", "sched_waking"))
-def wakeups(source: RunData) -> dict[str, float]:
+def wakeups(data: RunData) -> dict[str, float]:
     """Wake-ups that led to a run within the window."""
-    return {task: len(us) for task, us in _latencies_us(source).items()}
+    return {task: len(us) for task, us in _latencies_us(data).items()}
 
 
 @measure(keys="<task>.<cluster>", unit="share of its running time", events=("sched_switch",))
-def run_share(source: RunData) -> dict[str, dict[str, float]]:
+def run_share(data: RunData) -> dict[str, dict[str, float]]:
     """Where a task ran, by cluster; absent for a task that did not run."""
-    times = shares.by_cpu(source.placement, source.platform, source.cell.tasks)
-    return shares.run_share(times, source.platform)
+    times = shares.by_cpu(data.placement, data.platform, data.cell.tasks)
+    return shares.run_share(times, data.platform)
 
 
 @measure(keys="<task>.<cpu>", unit="share of its running time", events=("sched_switch",))
-def cpu_share(source: RunData) -> dict[str, tuple[float, ...]]:
+def cpu_share(data: RunData) -> dict[str, tuple[float, ...]]:
     """Where a task ran, by CPU; absent for a task that did not run."""
-    return shares.cpu_share(shares.by_cpu(source.placement, source.platform, source.cell.tasks))
+    return shares.cpu_share(shares.by_cpu(data.placement, data.platform, data.cell.tasks))
 
 
 @measure(
@@ -62,37 +62,37 @@ def cpu_share(source: RunData) -> dict[str, tuple[float, ...]]:
     files=(COUNTERS,),
     lines=Lines("speed, 100 % = all of a largest CPU", unit="%", digits=2),
 )
-def speed(source: RunData) -> dict[str, float]:
+def speed(data: RunData) -> dict[str, float]:
     """Work of a task per thread and time, by the busy loop's speed where and when it ran."""
     return shares.speeds(
-        slices=source.slices,
-        frequency=source.frequency,
-        platform=source.platform,
-        activity=source.activity,
-        window=source.window,
-        tasks=source.cell.tasks,
+        slices=data.slices,
+        frequency=data.frequency,
+        platform=data.platform,
+        activity=data.activity,
+        window=data.window,
+        tasks=data.cell.tasks,
     )
 
 
 @measure(unit="1 = all equal", range_=(0.0, 1.0), events=("print", "sched_switch"))
-def fairness(source: RunData) -> float | None:
+def fairness(data: RunData) -> float | None:
     """Jain's index of the running times of all threads, until the first has done all turns."""
     # Threads that do the same work have run equally long once all are done, whoever had to wait.
-    together = slices.until(source.slices, markers.first_end(source.ended, source.window))
-    return shares.fairness(slices.placement(together, source.platform), source.cell.tasks)
+    together = slices.until(data.slices, markers.first_end(data.ended, data.window))
+    return shares.fairness(slices.placement(together, data.platform), data.cell.tasks)
 
 
 @measure(keys="<program>", unit="1/s", files=(LOGS,), lines=Lines("throughput"))
-def throughput(source: RunData) -> dict[str, float]:
+def throughput(data: RunData) -> dict[str, float]:
     """Operations of a program per second, by its own count and the guest's clock."""
-    return {name: out.rate for name, out in source.outputs.items() if out.rate is not None}
+    return {name: out.rate for name, out in data.outputs.items() if out.rate is not None}
 
 
 @measure(keys="<program>.<measure>", files=(LOGS,))
-def program(source: RunData) -> dict[str, dict[str, float]]:
+def program(data: RunData) -> dict[str, dict[str, float]]:
     """What a program of the programs image printed; names end in their units."""
     return {
         name: {**out.measures, **({} if out.operations is None else {OPERATIONS: out.operations})}
-        for name, out in source.outputs.items()
+        for name, out in data.outputs.items()
         if out.measures
     }

@@ -7,7 +7,7 @@ import math
 
 from eascope.analysis.measures.registry import PERCENTILES, Lines, measure
 from eascope.analysis.records.result import Completion, Deadlines, Frames, Percentiles
-from eascope.analysis.source import RunData
+from eascope.analysis.run_data import RunData
 from eascope.analysis.tables import markers
 from eascope.analysis.tables.frames import frames_of
 
@@ -17,9 +17,9 @@ _KEYS = "<task>.p50, .p90, .p95, .p99, .max"
 
 
 @measure(keys=_KEYS, unit="us", events=_MARKERS)
-def activation_us(source: RunData) -> dict[str, Percentiles]:
+def activation_us(data: RunData) -> dict[str, Percentiles]:
     """From the beginning to the end of a turn's work, preemption included."""
-    return markers.activations(source.turns, source.cell.tasks)
+    return markers.activations(data.turns, data.cell.tasks)
 
 
 @measure(
@@ -28,9 +28,9 @@ def activation_us(source: RunData) -> dict[str, Percentiles]:
     events=_MARKERS,
     lines=Lines("lateness after the timer", "{name} {key}", PERCENTILES),
 )
-def lateness_us(source: RunData) -> dict[str, Percentiles]:
+def lateness_us(data: RunData) -> dict[str, Percentiles]:
     """How late a thread ran after its timer was due; tasks with a period alone."""
-    return markers.lateness(source.turns, source.cell.tasks)
+    return markers.lateness(data.turns, data.cell.tasks)
 
 
 @measure(
@@ -39,16 +39,16 @@ def lateness_us(source: RunData) -> dict[str, Percentiles]:
     events=_MARKERS,
     lines=Lines("response time", "{name} {key}", PERCENTILES),
 )
-def response_us(source: RunData) -> dict[str, Percentiles]:
+def response_us(data: RunData) -> dict[str, Percentiles]:
     """From when a turn was due to its end; tasks with a period alone."""
-    return markers.responses(source.turns, source.cell.tasks)
+    return markers.responses(data.turns, data.cell.tasks)
 
 
 @measure(keys="<task>", events=_MARKERS, lines=Lines("turns that ended", digits=0))
-def turns(source: RunData) -> dict[str, float]:
+def turns(data: RunData) -> dict[str, float]:
     """Turns that ended within the window; those of all threads of a task."""
-    counts = dict(source.turns["task"].value_counts().iter_rows())
-    return {task.name: counts.get(task.name, 0) for task in source.cell.tasks}
+    counts = dict(data.turns["task"].value_counts().iter_rows())
+    return {task.name: counts.get(task.name, 0) for task in data.cell.tasks}
 
 
 @measure(
@@ -56,15 +56,15 @@ def turns(source: RunData) -> dict[str, float]:
     events=_MARKERS,
     lines=Lines("missed deadlines", keys=("missed",), digits=0),
 )
-def deadlines(source: RunData) -> dict[str, Deadlines]:
+def deadlines(data: RunData) -> dict[str, Deadlines]:
     """Turns due within the window, and those that ended late or not at all; with a period alone."""
-    return source.deadlines
+    return data.deadlines
 
 
 @measure(events=_MARKERS, lines=Lines("missed deadlines", "all tasks", digits=0))
-def missed_deadlines(source: RunData) -> float | None:
+def missed_deadlines(data: RunData) -> float | None:
     """Turns of all tasks that did not end by their deadline; absent where no task has one."""
-    missed = [entry.missed for entry in source.deadlines.values()]
+    missed = [entry.missed for entry in data.deadlines.values()]
     return sum(missed) if missed else None
 
 
@@ -73,9 +73,9 @@ def missed_deadlines(source: RunData) -> float | None:
     events=_MARKERS,
     lines=Lines("frames", "{key}", ("drawn", "late", "skipped"), digits=0),
 )
-def frames(source: RunData) -> Frames | None:
+def frames(data: RunData) -> Frames | None:
     """Frames drawn, those of them that were late, and frames that were due and not drawn."""
-    return frames_of(source.marks, source.ended, source.window, source.cell)
+    return frames_of(data.marks, data.ended, data.window, data.cell)
 
 
 @measure(
@@ -84,9 +84,9 @@ def frames(source: RunData) -> Frames | None:
     events=_MARKERS,
     lines=Lines("completion", "{name}, {key}", ("first", "last"), digits=3),
 )
-def completion_s(source: RunData) -> dict[str, Completion]:
+def completion_s(data: RunData) -> dict[str, Completion]:
     """When the first and last thread of a task had done all turns, from START; tasks that end."""
-    return markers.completions(source.ended, source.window, source.cell.tasks)
+    return markers.completions(data.ended, data.window, data.cell.tasks)
 
 
 @measure(
@@ -96,7 +96,7 @@ def completion_s(source: RunData) -> dict[str, Completion]:
     lines=Lines("completion", "{name}, last / first", digits=3),
     range_=(1.0, math.inf),
 )
-def completion_spread(source: RunData) -> dict[str, float]:
+def completion_spread(data: RunData) -> dict[str, float]:
     """When the last thread of a task had done all turns, divided by when the first had."""
-    ended = markers.completions(source.ended, source.window, source.cell.tasks)
+    ended = markers.completions(data.ended, data.window, data.cell.tasks)
     return {task: entry.last / entry.first for task, entry in ended.items()}

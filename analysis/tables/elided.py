@@ -48,7 +48,9 @@ def with_elided(
                 )
                 khz = part["khz"].to_numpy()
                 if memory:
-                    per_ns = np.array([turn.instructions / turn.turn_ns(cluster, f) for f in khz])
+                    per_ns = np.array(
+                        [turn.instructions / turn.iteration_ns(cluster, f) for f in khz]
+                    )
                 else:
                     per_ns = khz * (activity.ipc(cluster) / 1e6)
                 elided = np.rint(ns * per_ns).astype(np.int64)

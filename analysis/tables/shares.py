@@ -101,8 +101,8 @@ def _rates(
     if not turn.memory:
         top = activity.instructions_per_us(largest, largest.max_khz)
         return khz * (activity.ipc(cluster) / 1000 / top)
-    here = {at: turn.turn_ns(cluster, at) for at in {*khz.tolist()}}
-    return turn.turn_ns(largest, largest.max_khz) / np.array([here[at] for at in khz.tolist()])
+    here = {at: turn.iteration_ns(cluster, at) for at in {*khz.tolist()}}
+    return turn.iteration_ns(largest, largest.max_khz) / np.array([here[at] for at in khz.tolist()])
 
 
 def cluster_busy(cpu_busy: Sequence[float], platform: Platform) -> dict[str, Busy]:

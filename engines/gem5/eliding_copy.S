@@ -38,8 +38,8 @@
 	.endm
 
 	.text
-	.globl	quiesce_turns
-quiesce_turns:
+	.globl	quiesce_iterations
+quiesce_iterations:
 	cbz	x0, out
 	mov	x9, x0
 	sub	sp, sp, #16

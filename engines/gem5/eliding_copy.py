@@ -30,8 +30,8 @@ other instructions precede them. On a CPU whose monitor never holds, every slice
 with no other effect.
 
 **Number of the CPU.** The copy asks for it (getcpu) at every interruption, because a thread cannot
-move without one, and the core types differ in the cycles of an iteration. `turn_table` holds the
-cycles for each CPU. A CPU without an entry ends the program (SIGTRAP).
+move without one, and the core types differ in the cycles of an iteration. `iteration_table` holds
+the cycles for each CPU. A CPU without an entry ends the program (SIGTRAP).
 
 The guest image holds the body with an empty table. Before a run the guest agent overwrites it with
 the body of the run's mode and the platform's table (its verb ``bytes``). So the image is the same
@@ -47,7 +47,7 @@ from functools import cache
 from pathlib import Path
 
 from eascope.configs.platform_file import MAX_CPUS
-from eascope.engines.gem5.board import GICV2
+from eascope.engines.gem5.layout import GICV2
 from eascope.host.errors import RequestError
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
@@ -56,7 +56,7 @@ from eascope.rootfs.headers import INCLUDE, M5OPS
 
 SOURCE = Path(__file__).resolve().parent / "eliding_copy.S"
 #: Files that decide the bytes of the copy in the image.
-MAKERS = (Path(__file__).resolve(), SOURCE, M5OPS, SOURCE.with_name("board.py"))
+MAKERS = (Path(__file__).resolve(), SOURCE, M5OPS, SOURCE.with_name("layout.py"))
 
 #: What a slice aims at, in ns, and turns of the first one after an interruption.
 SLICE_NS = 49_152
@@ -130,14 +130,14 @@ def with_table(mode: str, cycles: Sequence[float]) -> bytes:
     """The function with its table: what a run writes to `FUNCTION_OFFSET` of the program.
 
     :param mode: gem5's, one that elides.
-    :param cycles: as for `turn_table`.
+    :param cycles: as for `iteration_table`.
     """
-    table = turn_table(cycles)
+    table = iteration_table(cycles)
     own = min(OWN_CYCLES[mode], int(min(cycles)) - LEAST_STILL)
     return quiesce_function(own, len(cycles))[: -len(table)] + table
 
 
-def turn_table(cycles: Sequence[float]) -> bytes:
+def iteration_table(cycles: Sequence[float]) -> bytes:
     """The table's bytes, at `TABLE_OFFSET` of the program.
 
     :param cycles: clock cycles of an iteration on each CPU, by CPU number.

@@ -25,7 +25,8 @@ def elision(mode: str, platform: Platform, activity: Activity) -> Elision:
     """
     _check_fetch(mode, platform)
     cycles = [
-        activity.turn_instructions / activity.ipc(platform.cluster_of(cpu)) for cpu in platform.cpus
+        activity.iteration_instructions / activity.ipc(platform.cluster_of(cpu))
+        for cpu in platform.cpus
     ]
     return Elision(COPY.path, with_table(mode, cycles))
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eascope.configs.activity import Activity, measured_ipc
-from eascope.configs.board import Board
+from eascope.configs.layout import Layout
 from eascope.configs.platform import Platform
 from eascope.engines.base import (
     LIMIT_S,
@@ -26,7 +26,6 @@ from eascope.engines.base import (
     Machine,
     Transitions,
 )
-from eascope.engines.gem5.board import BOARD
 from eascope.engines.gem5.boot import KIND as BOOT_LOADER
 from eascope.engines.gem5.boot import boot_loader
 from eascope.engines.gem5.checkpoint import KIND as CHECKPOINT
@@ -35,6 +34,7 @@ from eascope.engines.gem5.eliding_copy import COPY
 from eascope.engines.gem5.elision import elision, mixtures
 from eascope.engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
 from eascope.engines.gem5.inside.request import SampleTimes
+from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.gem5.process import TERMINAL, Gem5Ended, supervise
 from eascope.engines.gem5.provider import (
     CODE,
@@ -86,9 +86,9 @@ class Gem5Engine:
         return f"gem5 {version(program)} in {program}"
 
     @property
-    def board(self) -> Board:
+    def layout(self) -> Layout:
         """VExpress_GEM5_V1, or V2 for more than eight CPUs."""
-        return BOARD
+        return LAYOUT
 
     @property
     def traits(self) -> Traits:

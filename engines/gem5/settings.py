@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from eascope.configs.core import Cache, Core
 from eascope.configs.pipeline import Pipeline, load_pipeline
 from eascope.configs.platform import L3, Cluster, Platform
-from eascope.engines.gem5.board import BOARD, DEVICE_TREE
 from eascope.engines.gem5.boot import COUNTER_HZ
 from eascope.engines.gem5.inside.request import (
     SCHEMA,
@@ -24,6 +23,7 @@ from eascope.engines.gem5.inside.request import (
     PredictorSettings,
     TlbSettings,
 )
+from eascope.engines.gem5.layout import DEVICE_TREE, LAYOUT
 from eascope.engines.gem5.units import minor_units, o3_units
 from eascope.engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART, START, STOP
 from eascope.host.errors import unknown
@@ -110,7 +110,7 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
     """
     if mode not in MODES:
         raise unknown("gem5 mode", mode, MODES)
-    gic = BOARD.gic(len(platform.cpus))
+    gic = LAYOUT.gic(len(platform.cpus))
     settings: MachineSettings = {
         "schema": SCHEMA,
         "platform": platform.name,
@@ -118,12 +118,12 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
         "memory_mode": "timing" if MODES[mode].caches else "atomic",
         "clusters": [_cluster(cluster, mode) for cluster in platform.clusters],
         "memory": {
-            "base": BOARD.ram,
+            "base": LAYOUT.ram,
             "bytes": platform.memory_mib << 20,
             "device": DRAM,
             "line_bytes": LINE_BYTES,
         },
-        "load": {"device_tree": DEVICE_TREE, "release": BOARD.release_address},
+        "load": {"device_tree": DEVICE_TREE, "release": LAYOUT.release_address},
         "marks": {"start": START, "stop": STOP},
         "rows": {
             "shared_part": SHARED_PART,
@@ -133,7 +133,7 @@ def machine_settings(platform: Platform, mode: str) -> MachineSettings:
         "l3": _l3(platform.l3) if MODES[mode].caches and platform.l3 else None,
         "system_hz": SYSTEM_HZ,
         "transition_latency_ns": platform.transition_latency_us * 1000,
-        "energy_ctrl": BOARD.energy_ctrl,
+        "energy_ctrl": LAYOUT.energy_ctrl,
         "gic_distributor": gic.parts[0][0],
         "counter_hz": COUNTER_HZ,
         "extensions": list(EXTENSIONS),

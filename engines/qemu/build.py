@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from eascope.configs.platform_file import MAX_CLUSTERS, MAX_CPUS, MAX_IDLE_STATES, MAX_OPPS
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.process import LOG
 from eascope.engines.qemu.settings import RAW_COUNTERS
 from eascope.engines.records import CONSOLE, COUNTERS, MARKS, SHARED_PART
@@ -44,7 +44,7 @@ def room(cpus: int) -> int:
 
     It is the limit of the machine's GIC, and at most `MAX_CPUS`, the kernels' limit.
     """
-    return min(BOARD.gic(cpus).max_cpus, MAX_CPUS)
+    return min(LAYOUT.gic(cpus).max_cpus, MAX_CPUS)
 
 
 def defines(cpus: int) -> dict[str, str]:

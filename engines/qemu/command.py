@@ -73,8 +73,8 @@ def _plugin_options(settings: QemuSettings) -> Iterator[str]:
     yield f"program_quantum_ns={settings.program_quantum_ns}"
     yield f"kernel_quantum_ns={settings.kernel_quantum_ns}"
     yield f"energyctrl={settings.energyctrl}"
-    yield f"hint_4_turns={settings.hint_4_turns}"
-    yield f"hint_1_turn={settings.hint_1_turn}"
+    yield f"hint_4_iterations={settings.hint_4_iterations}"
+    yield f"hint_1_iteration={settings.hint_1_iteration}"
     yield f"dead_ns={settings.dead_ns}"
     yield f"limit_ns={settings.limit_ns}"
     if settings.loop is not None:
@@ -108,7 +108,7 @@ def _mixture_options(
     clusters: tuple[QemuClusterSettings, ...], mixture: MixtureSettings
 ) -> Iterator[str]:
     words = ":".join(f"{word:08x}" for word in mixture.begins)
-    hints = f"{mixture.hint_4_turns}:{mixture.hint_1_turn}"
+    hints = f"{mixture.hint_4_iterations}:{mixture.hint_1_iteration}"
     yield f"mixture={mixture.number}:{hints}:{words}"
     for cluster, weights in zip(clusters, mixture.weights, strict=True):
         yield f"mixture_weights={mixture.number}:{cluster.index}:{'+'.join(map(str, weights))}"

@@ -27,7 +27,7 @@ from pathlib import Path
 from eascope.rootfs.elide import (
     CALL_INSTRUCTIONS,
     FUNCTION_BYTES,
-    TURN_INSTRUCTIONS,
+    ITERATION_INSTRUCTIONS,
     ElidingCopy,
     with_function,
 )
@@ -38,8 +38,8 @@ BULK_TURNS = 4
 #: Instructions that the copy itself executes at a hint, by the iterations that it stands for.
 STEP_INSTRUCTIONS = {BULK_TURNS: 4, 1: 3}
 
-HINT_BULK = numbers(MESSAGES)["HINT_4_TURNS"]
-HINT_SINGLE = numbers(MESSAGES)["HINT_1_TURN"]
+HINT_BULK = numbers(MESSAGES)["HINT_4_ITERATIONS"]
+HINT_SINGLE = numbers(MESSAGES)["HINT_1_ITERATION"]
 
 _NOP = 0xD503201F
 _RET = 0xD65F03C0
@@ -47,12 +47,12 @@ _RET = 0xD65F03C0
 MARK_HINT = 0x68
 
 
-def skipped_instructions(turns: int, turn_instructions: int = TURN_INSTRUCTIONS) -> int:
+def skipped_instructions(turns: int, iteration_instructions: int = ITERATION_INSTRUCTIONS) -> int:
     """Instructions that an engine adds at a hint for ``turns`` iterations.
 
     :param turns: one of `STEP_INSTRUCTIONS`.
     """
-    return turns * turn_instructions - STEP_INSTRUCTIONS[turns]
+    return turns * iteration_instructions - STEP_INSTRUCTIONS[turns]
 
 
 def elide_hint(program: bytes) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eascope.configs.activity import Activity
-from eascope.configs.board import Board
+from eascope.configs.layout import Layout
 from eascope.configs.platform import Platform
 from eascope.engines.base import (
     LIMIT_S,
@@ -27,12 +27,12 @@ from eascope.engines.base import (
     Transitions,
 )
 from eascope.engines.files import write_counters
-from eascope.engines.qemu.board import BOARD
 from eascope.engines.qemu.boots import run_shared
 from eascope.engines.qemu.build import plugin, source_digest
 from eascope.engines.qemu.command import BootFiles, command
 from eascope.engines.qemu.eliding_copy import COPY, marked_function
 from eascope.engines.qemu.files import counters_table
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.process import QemuEnded, QemuRun, run_alone
 from eascope.engines.qemu.provider import PACKAGE, RELEASE, SUITE, qemu
 from eascope.engines.qemu.settings import NAME, RAW_COUNTERS, QemuSettings, settings_of
@@ -101,9 +101,9 @@ class QemuEngine:
         )
 
     @property
-    def board(self) -> Board:
+    def layout(self) -> Layout:
         """QEMU's ``virt``."""
-        return BOARD
+        return LAYOUT
 
     @property
     def traits(self) -> Traits:

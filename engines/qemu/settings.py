@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.base import LIMIT_S, Machine, ProgramSpeed
-from eascope.engines.qemu.board import BOARD
 from eascope.engines.qemu.eliding_copy import (
     BULK_TURNS,
     hint_function,
     marked_function,
     skipped_instructions,
 )
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.program_pages import MOST_PAGES, program_pages
 from eascope.engines.records import CONSOLE
 from eascope.engines.timing.mixture import Mixture, mixture
@@ -97,14 +97,14 @@ class MixtureSettings(Record):
 
     :param number: from 1; 0 is the busy loop.
     :param begins: the first instructions of the function in its copy.
-    :param hint_4_turns: instructions that pass at the hint of four turns; ``hint_1_turn`` of one.
+    :param hint_4_iterations: instructions that pass at the hint of 4; ``hint_1_iteration``: of 1.
     :param weights: time of an instruction in `WORK_UNITS`, by cluster and OPP as those have them.
     """
 
     number: int
     begins: tuple[int, ...]
-    hint_4_turns: int
-    hint_1_turn: int
+    hint_4_iterations: int
+    hint_1_iteration: int
     weights: tuple[tuple[int, ...], ...]
 
 
@@ -156,7 +156,7 @@ class QemuSettings(Record):
     :param console: the file that receives the guest's console.
     :param accelerator: how guest code is executed, ``thread`` by how many threads.
     :param loop: None where all instructions take the same time.
-    :param hint_4_turns: instructions that pass at the hint of four turns; ``hint_1_turn`` of one.
+    :param hint_4_iterations: instructions that pass at the hint of 4; ``hint_1_iteration``: of 1.
     :param dead_ns: simulated time for which every CPU may be idle before the guest counts as dead.
     :param limit_ns: simulated time after which the run fails.
     """
@@ -184,8 +184,8 @@ class QemuSettings(Record):
     transition_latency_ns: int
     program_quantum_ns: int
     kernel_quantum_ns: int
-    hint_4_turns: int
-    hint_1_turn: int
+    hint_4_iterations: int
+    hint_1_iteration: int
     dead_ns: int
     limit_ns: int
     mixtures: tuple[MixtureSettings, ...] = ()
@@ -211,7 +211,7 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
     )
     return QemuSettings(
         board="virt",
-        gic_version=BOARD.gic(len(platform.cpus)).version,
+        gic_version=LAYOUT.gic(len(platform.cpus)).version,
         # What would otherwise come from the host: random numbers, the date, devices.
         dtb_randomness="off",
         cpu="cortex-a57",
@@ -230,12 +230,12 @@ def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
         translation_mib=TRANSLATION_MIB,
         clusters=clusters,
         loop=_loop(clusters, needed=bool(mixtures)),
-        energyctrl=BOARD.energy_ctrl,
+        energyctrl=LAYOUT.energy_ctrl,
         transition_latency_ns=platform.transition_latency_us * 1000,
         program_quantum_ns=PROGRAM_QUANTUM_NS,
         kernel_quantum_ns=KERNEL_QUANTUM_NS,
-        hint_4_turns=skipped_instructions(BULK_TURNS, activity.turn_instructions),
-        hint_1_turn=skipped_instructions(1, activity.turn_instructions),
+        hint_4_iterations=skipped_instructions(BULK_TURNS, activity.iteration_instructions),
+        hint_1_iteration=skipped_instructions(1, activity.iteration_instructions),
         dead_ns=DEAD_S * NS_PER_S,
         limit_ns=round(limit_s * NS_PER_S),
         mixtures=mixtures,
@@ -313,14 +313,14 @@ def _mixture(
     """What the plugin is given of a mixture: an instruction's weight follows from a turn's time."""
 
     def weight(cluster: QemuClusterSettings, opp: OppSettings) -> int:
-        turn_ns = turn.turn_ns(platform.clusters[cluster.index], opp.khz)
-        return _weight(turn_ns / turn.instructions, opp)
+        iteration_ns = turn.iteration_ns(platform.clusters[cluster.index], opp.khz)
+        return _weight(iteration_ns / turn.instructions, opp)
 
     return MixtureSettings(
         number=number,
         begins=struct.unpack_from("<4I", marked_function(number)),
-        hint_4_turns=skipped_instructions(BULK_TURNS, turn.instructions),
-        hint_1_turn=skipped_instructions(1, turn.instructions),
+        hint_4_iterations=skipped_instructions(BULK_TURNS, turn.instructions),
+        hint_1_iteration=skipped_instructions(1, turn.instructions),
         weights=tuple(tuple(weight(cluster, opp) for opp in cluster.opps) for cluster in clusters),
     )
 

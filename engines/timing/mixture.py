@@ -60,7 +60,7 @@ class Mixture:
     cycles: tuple[float, ...]
     memory_ns: tuple[float, ...]
 
-    def turn_ns(self, cluster: Cluster, khz: int) -> float:
+    def iteration_ns(self, cluster: Cluster, khz: int) -> float:
         """Time of an iteration on ``cluster`` at ``khz``, in ns."""
         return self.cycles[cluster.index] * 1e6 / khz + self.memory_ns[cluster.index]
 
@@ -96,7 +96,7 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
     :raises RequestError: as `misses_of`, or a share that leaves the core less than no time.
     """
     turns = tuple(
-        activity.turn_instructions / activity.ipc(cluster) for cluster in platform.clusters
+        activity.iteration_instructions / activity.ipc(cluster) for cluster in platform.clusters
     )
     if not memory:
         zeros = (0.0,) * len(turns)
@@ -104,7 +104,7 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
             memory=memory,
             busy=1.0,
             misses=0.0,
-            instructions=activity.turn_instructions,
+            instructions=activity.iteration_instructions,
             cycles=turns,
             memory_ns=zeros,
         )
@@ -123,7 +123,7 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
         memory=memory,
         busy=busy,
         misses=count,
-        instructions=round(busy * activity.turn_instructions + count * MISS_INSTRUCTIONS),
+        instructions=round(busy * activity.iteration_instructions + count * MISS_INSTRUCTIONS),
         cycles=tuple(
             busy * own + count * miss.cycles for own, miss in zip(turns, missed, strict=True)
         ),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eascope.engines.gem5.board import BOARD
 from eascope.engines.gem5.boot import COUNTER_HZ
+from eascope.engines.gem5.layout import LAYOUT
 from eascope.host.cache import artefact, sha256_bytes, sha256_file
 from eascope.host.errors import EascopeError
 from eascope.host.lisa import lisa_binaries
@@ -33,7 +33,7 @@ BUSY_TURNS = 200
 FIRST_MARK, LEVEL_MARKS = 1024, 64
 
 #: gem5 loads a kernel at the start of memory plus the low bits of its addresses.
-_LINK = BOARD.ram
+_LINK = LAYOUT.ram
 _VIRTUAL = 0x40_0000
 _LINK_FLAGS = (
     *("-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-Wl,--omagic"),
@@ -86,7 +86,7 @@ def guest(levels: int, latency_ns: int, chains: Sequence[Chain] = ()) -> Path:
     settle = (latency_ns + 20_000) * COUNTER_HZ // 10**9
     defines = [
         f"-DLEVELS={levels}",
-        f"-DENERGYCTRL={BOARD.energy_ctrl:#x}",
+        f"-DENERGYCTRL={LAYOUT.energy_ctrl:#x}",
         f"-DSETTLE_TICKS={settle}",
         f"-DBUSY_TURNS={BUSY_TURNS}",
         f"-DRT_APP_OFFSET={FUNCTION_OFFSET % 4096:#x}",

@@ -31,7 +31,7 @@
 #define VERB_READ_SCRIPT	6
 
 /* Hints that stand for turns of rt-app's busy loop, in its copy for the fast engine. */
-#define HINT_4_TURNS		0x61
-#define HINT_1_TURN		0x62
+#define HINT_4_ITERATIONS		0x61
+#define HINT_1_ITERATION		0x62
 
 #endif

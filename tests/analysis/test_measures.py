@@ -19,7 +19,7 @@ from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
 from eascope.analysis.records.frames import FramesRecord
 from eascope.analysis.records.mean import mean_result
 from eascope.analysis.records.result import Pushes, Result
-from eascope.analysis.source import RunData
+from eascope.analysis.run_data import RunData
 from eascope.analysis.tables.kernel_counters import pushes
 from eascope.analysis.trace import Trace, read_trace
 from eascope.analysis.window import read_window

@@ -141,7 +141,7 @@ def test_turns_that_wait_for_memory_count_fewer_instructions(juno: Platform) -> 
     slices = pl.DataFrame([row | {"instructions": 0}])
     ran = pl.DataFrame({"cpu": [0], "thread": ["m"], "t0_ns": [0], "t1_ns": [1_000 * US]})
     turn = mixture(juno, activity, 0.3)
-    wanted = 1e6 / turn.turn_ns(juno.clusters[0], 950_000) * turn.instructions
+    wanted = 1e6 / turn.iteration_ns(juno.clusters[0], 950_000) * turn.instructions
     for threads in ({"m": 0.3}, {"m": 0.3, "a": 0.0}):
         table = with_elided(slices, ran, juno, activity, threads)
         assert table["instructions"].to_list() == [round(wanted)]

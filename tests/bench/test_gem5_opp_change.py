@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform_file import load_platform
-from eascope.engines.gem5.board import BOARD
 from eascope.engines.gem5.boot import COUNTER_HZ, boot_loader
 from eascope.engines.gem5.inside.request import SCHEMA
+from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.gem5.process import environment
 from eascope.engines.gem5.provider import SCRIPTS, find_gem5
 from eascope.engines.gem5.settings import machine_settings
@@ -37,7 +37,7 @@ def test_every_change_is_read(cluster: str, tmp_path: Path) -> None:
     """juno-r2 on Minor and O3, all six CPUs awake before each change: the most there is to read."""
     platform = load_platform("juno-r2")
     defines = {
-        "ENERGYCTRL": BOARD.energy_ctrl,
+        "ENERGYCTRL": LAYOUT.energy_ctrl,
         "DOMAIN": platform.cluster(cluster).index,
         "CHANGES": CHANGES,
         "TURNS": TURNS,

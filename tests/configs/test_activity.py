@@ -23,7 +23,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.configs.system_activity import load_system, system_path
 from eascope.host.errors import RequestError
-from eascope.rootfs.elide import TURN_INSTRUCTIONS
+from eascope.rootfs.elide import ITERATION_INSTRUCTIONS
 
 
 def test_juno_runs_at_one_to_the_ratio_of_its_capacities(
@@ -33,7 +33,7 @@ def test_juno_runs_at_one_to_the_ratio_of_its_capacities(
     assert juno_activity.ipc(little) == 1.0
     assert juno_activity.ipc(big) == 1024 / 485
     assert juno_activity.instructions_per_us(little, 950_000) == 950
-    assert juno_activity.turn_instructions == TURN_INSTRUCTIONS == 223
+    assert juno_activity.iteration_instructions == ITERATION_INSTRUCTIONS == 223
     assert [line.split(":")[0] for line in juno_activity.assumed] == ["little", "big"]
     check_capacity(juno, juno_activity)
 

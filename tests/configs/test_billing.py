@@ -13,7 +13,7 @@ from eascope.configs.delta import Data
 from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.host.cache import sha256_bytes
 from eascope.power.mcpat import POWER_MODELS
 
@@ -61,8 +61,8 @@ def test_the_kernel_is_given_the_device_trees_powers_whatever_is_billed(tmp_path
         path.write_text(f'base = "pixel6"\nsummary = "x"\nbilling.default = "{default}"\n')
         platform = load_platform(path)
         assert platform.billing.default == default
-        trees.add(sha256_bytes(device_tree_source(platform, BOARD).encode()))
-    trees.add(sha256_bytes(device_tree_source(load_platform("pixel6"), BOARD).encode()))
+        trees.add(sha256_bytes(device_tree_source(platform, LAYOUT).encode()))
+    trees.add(sha256_bytes(device_tree_source(load_platform("pixel6"), LAYOUT).encode()))
     assert len(trees) == 1
 
 

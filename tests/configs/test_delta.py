@@ -11,7 +11,7 @@ import pytest
 from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS, load_platform, read_platform
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.host.errors import RequestError
 
 Write = Callable[..., Path]
@@ -48,14 +48,14 @@ def test_three_lines_are_a_platform(delta: Write, juno: Platform) -> None:
 def test_another_name_is_the_same_machine(delta: Write, juno: Platform) -> None:
     """The device tree lies in the guest's memory: its length alone would be another run."""
     for name in ("mine", "a-much-longer-name-for-the-same-board"):
-        tree = device_tree_source(load_platform(delta("", name)), BOARD)
-        assert tree == device_tree_source(juno, BOARD)
+        tree = device_tree_source(load_platform(delta("", name)), LAYOUT)
+        assert tree == device_tree_source(juno, LAYOUT)
 
 
 def test_complete_files_of_ones_own_do_not_show_their_names(one_cluster: Path) -> None:
     longer = one_cluster.with_name("the-same-by-another-name.toml")
     longer.write_text(one_cluster.read_text().replace('"solo"', f'"{longer.stem}"'))
-    trees = [device_tree_source(load_platform(path), BOARD) for path in (one_cluster, longer)]
+    trees = [device_tree_source(load_platform(path), LAYOUT) for path in (one_cluster, longer)]
     assert trees[0] == trees[1]
     assert 'model = "eascope own";' in trees[0]
 
@@ -64,7 +64,7 @@ def test_complete_files_of_ones_own_do_not_show_their_names(one_cluster: Path) -
 def test_shipped_platforms_have_their_name_in_the_device_tree(name: str) -> None:
     platform = load_platform(name)
     assert not platform.own
-    assert f'model = "eascope {name}";' in device_tree_source(platform, BOARD)
+    assert f'model = "eascope {name}";' in device_tree_source(platform, LAYOUT)
 
 
 def test_everything_may_differ(delta: Write, juno: Platform) -> None:

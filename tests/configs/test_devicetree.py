@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.board import Board
 from eascope.configs.devicetree import FLAVOURS, device_tree, device_tree_source, opps_of
+from eascope.configs.layout import Layout
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.gem5.board import BOARD as GEM5_BOARD
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.gem5.layout import LAYOUT as GEM5_LAYOUT
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.registry import ENGINES, get_engine
 from eascope.host.errors import EascopeError, RequestError
 from tests.support.dts import Node, decompile
@@ -22,7 +22,7 @@ from tests.support.dts import Node, decompile
 
 @pytest.fixture(scope="module")
 def tree(juno: Platform) -> Node:
-    return decompile(device_tree(juno, BOARD))
+    return decompile(device_tree(juno, LAYOUT))
 
 
 def test_root_has_these_nodes_and_no_others(tree: Node) -> None:
@@ -178,13 +178,13 @@ def test_energy_ctrl(tree: Node) -> None:
     assert node.cells("gem5,rate-limit-us") == [500]
 
 
-@pytest.mark.parametrize("board", [BOARD, GEM5_BOARD])
+@pytest.mark.parametrize("layout", [LAYOUT, GEM5_LAYOUT])
 def test_a_machine_without_fast_switch_says_that_requests_are_waited_for(
-    juno: Platform, board: Board
+    juno: Platform, layout: Layout
 ) -> None:
-    name = f"energy-ctrl@{board.energy_ctrl:x}"
+    name = f"energy-ctrl@{layout.energy_ctrl:x}"
     fast, waits = (
-        decompile(device_tree(replace(juno, fast_switch=fast_switch), board))
+        decompile(device_tree(replace(juno, fast_switch=fast_switch), layout))
         for fast_switch in (True, False)
     )
     assert waits.at(name).properties.pop("gem5,wait-for-transition") == ""
@@ -192,9 +192,9 @@ def test_a_machine_without_fast_switch_says_that_requests_are_waited_for(
 
 
 def test_only_a_package_with_a_budget_says_that_it_may_grant_less(wide: Platform) -> None:
-    name = f"energy-ctrl@{BOARD.energy_ctrl:x}"
+    name = f"energy-ctrl@{LAYOUT.energy_ctrl:x}"
     with_budget, without = (
-        decompile(device_tree(replace(wide, package_budget=budget), BOARD))
+        decompile(device_tree(replace(wide, package_budget=budget), LAYOUT))
         for budget in (wide.package_budget, None)
     )
     assert with_budget.at(name).properties.pop("gem5,may-grant-less") == ""
@@ -227,7 +227,7 @@ def test_interrupts_timer_and_console(tree: Node) -> None:
 
 def test_more_than_eight_cpus_have_a_gicv3(wide: Platform) -> None:
     """QEMU counts 16 CPUs by Aff0, as many as one software-generated interrupt can have."""
-    tree = decompile(device_tree(wide, BOARD))
+    tree = decompile(device_tree(wide, LAYOUT))
     gic = tree.at("interrupt-controller@8000000")
     assert gic.strings("compatible") == ["arm,gic-v3"]
     assert gic.cells("#interrupt-cells") == [3]
@@ -247,7 +247,7 @@ def test_more_than_eight_cpus_have_a_gicv3(wide: Platform) -> None:
 
 def test_gem5s_gicv3_is_that_of_vexpress_gem5_v2(wide: Platform) -> None:
     """Its MPIDRs are a socket and the CPU's number: Aff0 goes beyond 15."""
-    tree = decompile(device_tree(wide, GEM5_BOARD))
+    tree = decompile(device_tree(wide, GEM5_LAYOUT))
     gic = tree.at("interrupt-controller@2c000000")
     assert gic.strings("compatible") == ["arm,gic-v3"]
     assert gic.cells("reg") == [0, 0x2C00_0000, 0, 0x10000, 0, 0x2C01_0000, 0, 0x100_0000]
@@ -263,7 +263,7 @@ def test_psci_and_transport(tree: Node) -> None:
 
 @pytest.fixture(scope="module")
 def gem5_tree(juno: Platform) -> Node:
-    return decompile(device_tree(juno, GEM5_BOARD))
+    return decompile(device_tree(juno, GEM5_LAYOUT))
 
 
 def test_gem5_starts_its_cpus_from_a_spin_table(gem5_tree: Node, juno: Platform) -> None:
@@ -275,7 +275,7 @@ def test_gem5_starts_its_cpus_from_a_spin_table(gem5_tree: Node, juno: Platform)
         assert cpus.at(name).cells("reg") == [mpidr]
         assert cpus.at(name).strings("enable-method") == ["spin-table"]
         assert cpus.at(name).cells("cpu-release-addr") == [0, 0x87FF_FFF8]
-    assert "/memreserve/ 0x87fff000 0x1000;" in device_tree_source(juno, GEM5_BOARD)
+    assert "/memreserve/ 0x87fff000 0x1000;" in device_tree_source(juno, GEM5_LAYOUT)
 
 
 def test_gem5_has_the_addresses_of_vexpress_gem5_v1(gem5_tree: Node) -> None:
@@ -311,7 +311,7 @@ def test_gem5_and_the_fast_engine_have_the_same_cpus_and_opps(gem5_tree: Node, t
 
 
 def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
-    nocap = decompile(device_tree(juno, BOARD, "nocap"))
+    nocap = decompile(device_tree(juno, LAYOUT, "nocap"))
     for cpu in range(6):
         assert "capacity-dmips-mhz" not in nocap.at(f"cpus/cpu@{cpu}").properties
     stripped = tree_copy(tree)
@@ -321,7 +321,7 @@ def test_nocap_is_std_without_capacities(juno: Platform, tree: Node) -> None:
 
 
 def test_opp2_is_std_with_the_slowest_and_the_fastest_opp(juno: Platform, tree: Node) -> None:
-    opp2 = decompile(device_tree(juno, BOARD, "opp2"))
+    opp2 = decompile(device_tree(juno, LAYOUT, "opp2"))
     opps_by_cluster = {
         cluster.name: list(opp2.at(f"opp-table-{cluster.name}").children)
         for cluster in juno.clusters
@@ -356,16 +356,16 @@ def tree_copy(tree: Node) -> Node:
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_same_bytes_every_time(flavour: str) -> None:
-    first = device_tree(load_platform("juno-r2"), BOARD, flavour)
-    assert first == device_tree(load_platform("juno-r2"), BOARD, flavour)
+    first = device_tree(load_platform("juno-r2"), LAYOUT, flavour)
+    assert first == device_tree(load_platform("juno-r2"), LAYOUT, flavour)
 
 
-@pytest.mark.parametrize("board", [get_engine(name).board for name in ENGINES], ids=ENGINES)
+@pytest.mark.parametrize("layout", [get_engine(name).layout for name in ENGINES], ids=ENGINES)
 @pytest.mark.parametrize("flavour", FLAVOURS)
-def test_dtc_has_no_complaint(juno: Platform, flavour: str, board: Board) -> None:
+def test_dtc_has_no_complaint(juno: Platform, flavour: str, layout: Layout) -> None:
     done = subprocess.run(
         ["dtc", "-I", "dts", "-O", "dtb", "-o", "/dev/null", "-"],
-        input=device_tree_source(juno, board, flavour).encode(),
+        input=device_tree_source(juno, layout, flavour).encode(),
         capture_output=True,
         check=True,
     )
@@ -374,7 +374,7 @@ def test_dtc_has_no_complaint(juno: Platform, flavour: str, board: Board) -> Non
 
 def test_on_gem5_clusters_are_sockets(juno: Platform) -> None:
     """Its CPUs say that they have no caches: the scheduler's domain MC is made of sockets then."""
-    cpus = decompile(device_tree(juno, GEM5_BOARD)).at("cpus")
+    cpus = decompile(device_tree(juno, GEM5_LAYOUT)).at("cpus")
     sockets = cpus.at("cpu-map").children
     assert list(sockets) == ["socket0", "socket1"]
     cpus_of_sockets = [
@@ -385,10 +385,10 @@ def test_on_gem5_clusters_are_sockets(juno: Platform) -> None:
     assert cpus_of_sockets == [handles[:4], handles[4:]]
 
 
-@pytest.mark.parametrize("board", [BOARD, GEM5_BOARD], ids=["qemu", "gem5"])
-def test_one_last_cache_is_behind_every_l2(board: Board) -> None:
+@pytest.mark.parametrize("layout", [LAYOUT, GEM5_LAYOUT], ids=["qemu", "gem5"])
+def test_one_last_cache_is_behind_every_l2(layout: Layout) -> None:
     """With ``llc = "all"``; and no socket makes a domain of its own on gem5."""
-    cpus = decompile(device_tree(load_platform("pixel6"), board)).at("cpus")
+    cpus = decompile(device_tree(load_platform("pixel6"), layout)).at("cpus")
     last = cpus.at("l3-cache")
     assert last.cells("cache-level") == [3]
     for name in ("little", "mid", "big"):
@@ -397,13 +397,13 @@ def test_one_last_cache_is_behind_every_l2(board: Board) -> None:
 
 
 def test_a_last_cache_per_cluster_has_nothing_behind_it(juno: Platform) -> None:
-    cpus = decompile(device_tree(juno, BOARD)).at("cpus")
+    cpus = decompile(device_tree(juno, LAYOUT)).at("cpus")
     assert "l3-cache" not in cpus.children
     assert "next-level-cache" not in cpus.at("l2-cache-big").properties
 
 
 def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) -> None:
-    cpus = decompile(device_tree(load_platform(one_cluster), BOARD)).at("cpus")
+    cpus = decompile(device_tree(load_platform(one_cluster), LAYOUT)).at("cpus")
     assert "idle-states" not in cpus.children
     assert "cpu-idle-states" not in cpus.at("cpu@0").properties
     assert list(cpus.at("cpu-map").children) == ["cluster0"]
@@ -411,7 +411,7 @@ def test_one_cluster_with_wfi_only_has_no_idle_states_node(one_cluster: Path) ->
 
 def test_unknown_flavour_offers_the_nearest(juno: Platform) -> None:
     with pytest.raises(RequestError, match=r"flavour 'nocaps' \(did you mean nocap\?\)"):
-        device_tree(juno, BOARD, "nocaps")
+        device_tree(juno, LAYOUT, "nocaps")
 
 
 def test_without_dtc_the_package_is_named(
@@ -419,12 +419,12 @@ def test_without_dtc_the_package_is_named(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EascopeError, match="apt-get install device-tree-compiler"):
-        device_tree(juno, BOARD)
+        device_tree(juno, LAYOUT)
 
 
 def test_three_clusters() -> None:
     pixel6 = load_platform("pixel6")
-    tree = decompile(device_tree(pixel6, BOARD))
+    tree = decompile(device_tree(pixel6, LAYOUT))
     assert list(tree.at("cpus/cpu-map").children) == ["cluster0", "cluster1", "cluster2"]
     capacities = [tree.at(f"cpus/cpu@{cpu}").cells("capacity-dmips-mhz")[0] for cpu in pixel6.cpus]
     assert capacities == [250] * 4 + [620] * 2 + [1024] * 2

@@ -39,7 +39,7 @@ def test_another_name_has_the_same_speeds(tmp_path: Path, base: str) -> None:
     platform, known = _delta(tmp_path, "", base), load_platform(base)
     activity, known_activity = activity_of(platform), load_activity(known)
     assert _rates(platform, activity) == _rates(known, known_activity)
-    assert activity.turn_instructions == known_activity.turn_instructions
+    assert activity.iteration_instructions == known_activity.iteration_instructions
     assert sorted(activity.measured, key=str) == sorted(known_activity.measured, key=str)
     assert activity.digest != known_activity.digest
 

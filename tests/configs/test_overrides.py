@@ -12,7 +12,7 @@ from eascope.configs.devicetree import device_tree_source
 from eascope.configs.overrides import number_of, overridden
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.host.errors import RequestError
 
 
@@ -27,7 +27,7 @@ def derived(folder: Path, base: str, settings: dict[str, Any], name: str = "mine
 def test_what_the_base_has_is_the_base(tmp_path: Path, juno: Platform) -> None:
     same = derived(tmp_path, "juno-r2", {"little.cpus": 4, "dvfs.rate_limit_us": 500})
     assert same.clusters == juno.clusters
-    assert device_tree_source(same, BOARD) == device_tree_source(juno, BOARD)
+    assert device_tree_source(same, LAYOUT) == device_tree_source(juno, LAYOUT)
 
 
 def test_cpus_and_opps(tmp_path: Path, juno: Platform) -> None:

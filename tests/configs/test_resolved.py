@@ -69,7 +69,10 @@ def without(*keys: str) -> Callable[[dict[str, Any]], object]:
     [
         (without("platform"), "platform is missing"),
         (without("platform", "clusters"), "platform.clusters is missing: allowed: a list"),
-        (without("activity", "turn_instructions"), "activity.turn_instructions is missing"),
+        (
+            without("activity", "iteration_instructions"),
+            "activity.iteration_instructions is missing",
+        ),
         (
             lambda document: document["platform"].update(memory_mib="much"),
             "platform.memory_mib = 'much': allowed: a whole number",

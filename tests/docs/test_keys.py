@@ -58,7 +58,7 @@ READERS: dict[str, tuple[str, Callable[[], object], str]] = {
     "activity": (
         "activity/",
         activities,
-        r"measured\.(kernels|provenance)\..*|(hardware\.turn_cycles|clusters)\.[\w-]+",
+        r"measured\.(kernels|provenance)\..*|(hardware\.iteration_cycles|clusters)\.[\w-]+",
     ),
     "scenarios": ("scenarios/", scenarios, r"expect\.finding"),
     "variants": (

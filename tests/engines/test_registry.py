@@ -56,7 +56,7 @@ def test_a_request_gets_its_first_mode_and_its_board(
     names = resolve(Request("juno-r2", "mainline", "smoke", engine="toy"))
     assert (names.engine.name, names.engine.mode) == ("toy", "slow")
     assert devicetree.main(["juno-r2", "--engine", "toy"]) == 0
-    assert capsys.readouterr().out == device_tree_source(juno, QemuEngine().board)
+    assert capsys.readouterr().out == device_tree_source(juno, QemuEngine().layout)
 
 
 @pytest.mark.usefixtures("_with_a_toy")

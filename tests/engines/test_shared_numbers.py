@@ -13,11 +13,11 @@ import pytest
 from eascope.configs import platform_file
 from eascope.configs.platform import Platform
 from eascope.engines import records
-from eascope.engines.gem5.board import BOARD, DEVICE_TREE
+from eascope.engines.gem5.layout import DEVICE_TREE, LAYOUT
 from eascope.engines.gem5.settings import machine_settings
-from eascope.engines.qemu.board import BOARD as QEMU_BOARD
 from eascope.engines.qemu.build import ENGINE_FILES, defines
 from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.qemu.layout import LAYOUT as QEMU_LAYOUT
 from eascope.engines.registry import ENGINES, get_engine
 from eascope.experiments.request import Request, resolve
 from eascope.host.errors import RequestError
@@ -126,8 +126,8 @@ def test_gem5s_side_gets_its_numbers_in_the_request(juno: Platform) -> None:
         "memory_part": records.MEMORY_PART,
         "no_cluster": records.NO_CLUSTER,
     }
-    assert settings["memory"]["base"] == BOARD.ram
-    assert settings["load"] == {"device_tree": DEVICE_TREE, "release": BOARD.release_address}
+    assert settings["memory"]["base"] == LAYOUT.ram
+    assert settings["load"] == {"device_tree": DEVICE_TREE, "release": LAYOUT.release_address}
     inside = "".join(path.read_text() for path in (REPO / "engines/gem5/inside").glob("*.py"))
     assert "0x8000_0000" not in inside
     assert not re.search(r"\b(START|STOP|SHARED|MEMORY)\b.*= ", inside)
@@ -143,17 +143,17 @@ def test_the_plugin_is_given_what_python_knows() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_machine_has_the_first_gic_that_has_enough_cpus(engine: str) -> None:
-    board = get_engine(engine).board
-    assert [board.gic(cpus).version for cpus in (1, 8)] == [2, 2]
-    for gic in board.gics:
+    layout = get_engine(engine).layout
+    assert [layout.gic(cpus).version for cpus in (1, 8)] == [2, 2]
+    for gic in layout.gics:
         assert len({gic.mpidr(0, cpu) for cpu in range(gic.max_cpus)}) == gic.max_cpus
-    limits = [gic.max_cpus for gic in board.gics]
+    limits = [gic.max_cpus for gic in layout.gics]
     assert limits == sorted(limits)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_runs_every_platform_that_kernels_know(engine: str) -> None:
-    assert get_engine(engine).board.max_cpus >= platform_file.MAX_CPUS
+    assert get_engine(engine).layout.max_cpus >= platform_file.MAX_CPUS
 
 
 def test_an_engine_refuses_more_cpus_than_its_board_may_have(
@@ -161,7 +161,7 @@ def test_an_engine_refuses_more_cpus_than_its_board_may_have(
 ) -> None:
     """A file may describe as many as a kernel knows; which engine runs it is another question."""
     resolve(Request("smp-24", "mainline", "smoke"))
-    monkeypatch.setattr(QemuEngine, "board", replace(QEMU_BOARD, gics=QEMU_BOARD.gics[:1]))
+    monkeypatch.setattr(QemuEngine, "board", replace(QEMU_LAYOUT, gics=QEMU_LAYOUT.gics[:1]))
     with pytest.raises(RequestError) as wrong:
         resolve(Request("smp-24", "mainline", "smoke"))
     assert str(wrong.value) == (

@@ -16,7 +16,7 @@ import pytest
 from eascope.analysis.records.cell import CellRecord, WindowRecord
 from eascope.configs.core import Parameter
 from eascope.engines.base import EngineFailed
-from eascope.engines.gem5.eliding_copy import COPY, OWN_CYCLES, quiesce_function, turn_table
+from eascope.engines.gem5.eliding_copy import COPY, OWN_CYCLES, iteration_table, quiesce_function
 from eascope.engines.gem5.elision import elision
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.records import FAILED
@@ -190,7 +190,7 @@ def test_gem5s_copy_of_rt_app_gets_its_function_and_the_cycles_of_a_turn(
     """Of each CPU, in sixteenths: 223 instructions at 1 and at 2.111 per cycle."""
     lines = prepared(engine="gem5").machine.script.decode().splitlines()
     table = struct.pack("<8H", *[3568] * 4, *[1690] * 2, 0, 0)
-    assert turn_table([223.0] * 4 + [105.625] * 2) == table
+    assert iteration_table([223.0] * 4 + [105.625] * 2) == table
     written = bytearray()
     for line in lines:
         if line.startswith("bytes "):

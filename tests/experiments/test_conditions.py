@@ -128,7 +128,7 @@ def test_those_turns_take_as_long_as_on_the_board() -> None:
         *(("big", 600, 136.5), ("big", 1000, 82), ("big", 1200, 68)),
     ):
         on = names_.platform.cluster(cluster)
-        per_us = activity.instructions_per_us(on, mhz * 1000) / activity.turn_instructions
+        per_us = activity.instructions_per_us(on, mhz * 1000) / activity.iteration_instructions
         assert 537_634 / per_us / 1000 == pytest.approx(took_ms, rel=0.012)
     assert names_.platform.capacities == load_platform("juno-r2").capacities
     assert wrong_capacities(names_) == (

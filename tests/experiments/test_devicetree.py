@@ -16,7 +16,7 @@ from eascope.engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
 from eascope.experiments.devicetree import main
 from tests.support.repo import REPO
 
-BOARD = get_engine(DEFAULT_ENGINE).board
+BOARD = get_engine(DEFAULT_ENGINE).layout
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -24,7 +24,7 @@ def test_the_source_is_of_the_engines_board(
     juno: Platform, capsys: pytest.CaptureFixture[str], engine: str
 ) -> None:
     assert main(["juno-r2", "--engine", engine]) == 0
-    assert capsys.readouterr().out == device_tree_source(juno, get_engine(engine).board)
+    assert capsys.readouterr().out == device_tree_source(juno, get_engine(engine).layout)
 
 
 def test_the_blob_is_written_and_wrong_names_are_refused(

@@ -209,7 +209,7 @@ def test_a_boards_background_uses_the_documented_share(
     assert len(threads) == BACKGROUND_THREADS
     little = juno.cluster("little")
     ipc = juno_activity.ipc(little)
-    rate = ipc * little.max_khz / (1000 * juno_activity.turn_instructions)
+    rate = ipc * little.max_khz / (1000 * juno_activity.iteration_instructions)
     share = 0.0
     for thread in threads:
         assert thread.endless
@@ -228,7 +228,7 @@ def test_each_cpu_is_stirred_for_a_second(juno: Platform, juno_activity: Activit
         cluster = juno.cluster_of(thread.cpu or 0)
         rate = juno_activity.ipc(cluster) * cluster.max_khz / 1000
         busy = [
-            value * juno_activity.turn_instructions / rate
+            value * juno_activity.iteration_instructions / rate
             for kind, value in thread.events
             if kind == "run"
         ]

@@ -13,7 +13,7 @@ from eascope.analysis.derive import derive
 from eascope.experiments.cautions import rate_warnings, without_eas, wrong_capacities
 from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.reference import reference_turn_ns
+from eascope.experiments.reference import reference_iteration_ns
 from eascope.experiments.request import Names, Request, resolve
 from eascope.experiments.runs import execute
 from eascope.host.errors import RequestError
@@ -139,14 +139,14 @@ def test_records_say_so(artefacts: Artefacts) -> None:
 
 
 def test_half_the_frequency_is_half_the_work() -> None:
-    assert reference_turn_ns("cortex-a72@600") == 2 * reference_turn_ns("cortex-a72@1200")
-    assert isinstance(reference_turn_ns("cortex-a53@850"), Fraction)
+    assert reference_iteration_ns("cortex-a72@600") == 2 * reference_iteration_ns("cortex-a72@1200")
+    assert isinstance(reference_iteration_ns("cortex-a53@850"), Fraction)
 
 
 @pytest.mark.parametrize("text", ["", "cortex-a72", "cortex-a72@0", "cortex-a72@1.2", "a b@3"])
 def test_other_forms(text: str) -> None:
     with pytest.raises(RequestError, match="allowed: CORE@MHZ"):
-        reference_turn_ns(text)
+        reference_iteration_ns(text)
 
 
 def test_an_unknown_core() -> None:
@@ -160,7 +160,7 @@ def test_an_unknown_core() -> None:
 
 def test_not_together_with_the_sources_unit() -> None:
     with pytest.raises(RequestError, match="allowed: one of the two"):
-        Controls(reference="cortex-a72@1200", calibration_ns=186).turn_ns()
+        Controls(reference="cortex-a72@1200", calibration_ns=186).iteration_ns()
 
 
 #: Four equal CPUs: juno-r2 without its fast cluster.

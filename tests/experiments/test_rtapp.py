@@ -13,7 +13,7 @@ import pytest
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.experiments.replicate import start_offset_us
-from eascope.experiments.rtapp import compile_scenario, turns_per_us
+from eascope.experiments.rtapp import compile_scenario, iterations_per_us
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from tests.support.scenarios import SECOND, write
@@ -37,8 +37,8 @@ def compiled(path: str, platform: Platform, activity: Activity, seed: int = 0) -
 
 def test_rate_is_that_of_the_largest_cpu(juno: Platform, juno_activity: Activity) -> None:
     ipc = Fraction(str(juno_activity.ipc(juno.cluster("big"))))
-    assert juno_activity.turn_instructions == 223
-    assert turns_per_us(juno, juno_activity) == ipc * 1200 / 223
+    assert juno_activity.iteration_instructions == 223
+    assert iterations_per_us(juno, juno_activity) == ipc * 1200 / 223
 
 
 @pytest.mark.parametrize("run_us", [1, 7, 999, 1_000, 3_333, 999_999, 1_000_000, 60_000_000])
@@ -49,7 +49,7 @@ def test_executed_turns_are_the_wanted_ones(
     document = compiled(path, juno, juno_activity)
     phase = document["tasks"]["a"]["phases"]["phase0"]
     executed = loadwait(phase["run"], document["global"]["calibration"])
-    wanted = run_us * turns_per_us(juno, juno_activity)
+    wanted = run_us * iterations_per_us(juno, juno_activity)
     assert abs(executed - wanted) <= Fraction(1, 2)
 
 

@@ -10,7 +10,7 @@ import pytest
 from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.host.errors import RequestError
 from eascope.power.given import USUAL, as_given, given_model, given_record
 from eascope.power.level import load_level
@@ -39,7 +39,7 @@ def test_an_error_scales_one_cluster(board: Platform) -> None:
     assert model.words == "published, big +20 %"
     assert powers(platform, "little") == powers(board, "little")
     assert powers(platform, "big") == [217_800, 437_400, 648_000]
-    assert device_tree_source(platform, BOARD) == device_tree_source(board, BOARD).replace(
+    assert device_tree_source(platform, LAYOUT) == device_tree_source(board, LAYOUT).replace(
         "<181500>", "<217800>"
     ).replace("<364500>", "<437400>").replace("<540000>", "<648000>")
     # What a run's energy is computed from does not change.

@@ -53,7 +53,7 @@ def test_an_iteration_is_the_time_of_its_parts() -> None:
     kernels = chains(platform, activity)
     points: dict[str, list[KernelMeasurement]] = {}
     for cluster, miss in zip(platform.clusters, misses_of(platform, activity), strict=True):
-        own = activity.turn_instructions / activity.ipc(cluster)
+        own = activity.iteration_instructions / activity.ipc(cluster)
         for opp in reversed(cluster.opps):
             for kernel in kernels:
                 cycles = kernel.busy * own + kernel.misses * miss.cycles

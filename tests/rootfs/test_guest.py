@@ -15,8 +15,8 @@ from eascope.configs.activity import Activity
 from eascope.configs.devicetree import device_tree
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed, Machine
-from eascope.engines.qemu.board import BOARD
 from eascope.engines.qemu.eliding_copy import COPY
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.records import MARKS, READY, START, STOP, read_marks
 from eascope.engines.registry import get_engine
 from eascope.experiments.cell import BOOT
@@ -40,7 +40,7 @@ def boot(juno: Platform, juno_activity: Activity, tmp_path: Path) -> Boot:
     def run(script: bytes, transport: bytes = TRANSPORT) -> Path:
         number = len(list(tmp_path.glob("out-*")))
         dtb = tmp_path / "dtb"
-        dtb.write_bytes(device_tree(juno, BOARD).replace(TRANSPORT, transport))
+        dtb.write_bytes(device_tree(juno, LAYOUT).replace(TRANSPORT, transport))
         machine = Machine(
             platform=juno,
             activity=juno_activity,

@@ -20,8 +20,8 @@ from eascope.configs.activity import Activity
 from eascope.configs.devicetree import device_tree
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineRun, Machine
-from eascope.engines.qemu.board import BOARD
 from eascope.engines.qemu.engine import QemuEngine
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.experiments.guest_image import guest_image
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
@@ -39,8 +39,8 @@ FLAGS = (
 
 
 #: The interrupt controller of so few CPUs as the guests have.
-GIC = BOARD.gics[0]
-ADDRESSES = {"GICD": GIC.parts[0][0], "GICC": GIC.parts[1][0], "ENERGYCTRL": BOARD.energy_ctrl}
+GIC = LAYOUT.gics[0]
+ADDRESSES = {"GICD": GIC.parts[0][0], "GICC": GIC.parts[1][0], "ENERGYCTRL": LAYOUT.energy_ctrl}
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def bare_machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Cal
 
     def make(name: str, **defines: int) -> Machine:
         dtb, empty = tmp_path / "machine.dtb", tmp_path / "empty"
-        dtb.write_bytes(device_tree(juno, BOARD))
+        dtb.write_bytes(device_tree(juno, LAYOUT))
         empty.write_bytes(b"")
         image = compile_guest(name, tmp_path, **defines)
         return Machine(juno, one_rate, image, dtb, empty, b"", "")
@@ -101,7 +101,7 @@ def linux_machine(
 
     def make(script: bytes, *, quiet: bool = True, elided: bool = True) -> Machine:
         dtb = tmp_path / "machine.dtb"
-        dtb.write_bytes(device_tree(juno, BOARD))
+        dtb.write_bytes(device_tree(juno, LAYOUT))
         image = with_rt_app(guest_image().path, tmp_path / "image.cpio", elided=elided)
         cmdline = "console=ttyAMA0 rdinit=/init" + (" quiet" if quiet else "")
         return Machine(

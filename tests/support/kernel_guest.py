@@ -12,7 +12,7 @@ from eascope.configs.activity import load_activity
 from eascope.configs.devicetree import device_tree
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineRun, Machine, ProgramSpeed
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.records import MARKS, read_marks
 from eascope.engines.registry import get_engine
 from eascope.experiments.cell import BOOT
@@ -61,7 +61,7 @@ def boot(
     """
     out.mkdir(parents=True)
     dtb = out / "machine.dtb"
-    dtb.write_bytes(device_tree(platform, BOARD))
+    dtb.write_bytes(device_tree(platform, LAYOUT))
     image_of_guest = guest_image().path
     if programs:
         more = Archive()

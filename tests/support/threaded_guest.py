@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from eascope.configs.board import Board
 from eascope.configs.devicetree import device_tree_source
+from eascope.configs.layout import Layout
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.base import EngineFailed
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.provider import qemu
 from eascope.experiments.cell import BOOT
 from eascope.experiments.guest_image import guest_image
@@ -82,9 +82,9 @@ def registers(platform: Platform) -> dict[int, int]:
     return {0x00: 1, 0x04: len(platform.clusters), 0x0C: 1_000, 0x1C: 1, 0x24: KHZ, 0x28: uv}
 
 
-def device_tree(platform: Platform, board: Board) -> bytes:
-    """The DTB of ``platform``, whose CPUs have one OPP, on ``board``."""
-    source = device_tree_source(one_opp(platform), board)
+def device_tree(platform: Platform, layout: Layout) -> bytes:
+    """The DTB of ``platform``, whose CPUs have one OPP, on ``layout``."""
+    source = device_tree_source(one_opp(platform), layout)
     dtc = need("dtc", "device-tree-compiler")
     return run([dtc, "-I", "dts", "-O", "dtb", "-o", "-", "-"], stdin=source.encode(), label="dtc")
 
@@ -106,9 +106,9 @@ def boot_threaded(
     out.mkdir(parents=True)
     console, dtb, initrd = out / "console.log", out / "machine.dtb", out / "initramfs.cpio"
     # Registers are in memory that the kernel does not use. The agent writes to the console.
-    end_of_memory = BOARD.ram + (platform.memory_mib << 20)
-    board = replace(BOARD, transport="eascope,transport-console", energy_ctrl=end_of_memory)
-    dtb.write_bytes(device_tree(platform, board))
+    end_of_memory = LAYOUT.ram + (platform.memory_mib << 20)
+    layout = replace(LAYOUT, transport="eascope,transport-console", energy_ctrl=end_of_memory)
+    dtb.write_bytes(device_tree(platform, layout))
     more = Archive()
     for name, path in programs.items():
         more.file(f"bin/{name}", path.read_bytes(), 0o755)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from eascope.configs.board import Gic
-from eascope.engines.gem5.board import BOARD
+from eascope.configs.layout import Gic
+from eascope.engines.gem5.layout import LAYOUT
 from eascope.host.cache import artefact, sha256_file
 from eascope.host.proc import run
 from eascope.host.record import Record
@@ -51,7 +51,7 @@ def identity(cpus: int = 1) -> BootLoaderIdentity:
     Its GIC's addresses stand in the machine's settings, too.
     """
     version = run([arm64_tool("gcc"), "--version"]).decode().splitlines()[0]
-    options = (*_ASSEMBLE, *_defines(BOARD.gic(cpus)), *_LINK)
+    options = (*_ASSEMBLE, *_defines(LAYOUT.gic(cpus)), *_LINK)
     return BootLoaderIdentity(sha256_file(SOURCE), sha256_file(M5OPS), options, version)
 
 
@@ -75,7 +75,7 @@ def boot_loader(cpus: int = 1) -> Path:
         assemble: list[str | Path] = [
             arm64_tool("gcc"),
             *_ASSEMBLE,
-            *_defines(BOARD.gic(cpus)),
+            *_defines(LAYOUT.gic(cpus)),
             f"-I{INCLUDE}",
             "-o",
             "boot.o",

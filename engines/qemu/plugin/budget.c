@@ -13,7 +13,7 @@
 
 #include "energyctrl.h"
 #include "machine.h"
-#include "turns.h"
+#include "rotation.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -68,10 +68,10 @@ static void count(vtime base)
 
 void budget_init(void)
 {
-	static const struct turns_events counts = { next, count };
+	static const struct rotation_events counts = { next, count };
 
 	if (!config.n_budget_steps)
 		return;
 	next_count = vt_from_ns(config.budget_interval_ns);
-	turns_add_events(&counts);
+	rotation_add_events(&counts);
 }

@@ -22,7 +22,7 @@
 #include "report.h"
 #include "share.h"
 #include "slices.h"
-#include "turns.h"
+#include "rotation.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 #include "waits.h"
@@ -130,9 +130,9 @@ static void run_due(vtime base)
 
 void channel_init(void)
 {
-	static const struct turns_events due = { next_event, run_due };
+	static const struct rotation_events due = { next_event, run_due };
 
-	turns_add_events(&due);
+	rotation_add_events(&due);
 }
 
 static void mark(struct vcpu *vcpu, vtime at)

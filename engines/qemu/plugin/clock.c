@@ -14,7 +14,7 @@
 #include "qemu_internals.h"
 #include "report.h"
 #include "slices.h"
-#include "turns.h"
+#include "rotation.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -23,9 +23,9 @@ static __thread bool vcpu_thread;
 
 vtime clock_now(void)
 {
-	const struct vcpu *holder = turns_holder();
+	const struct vcpu *holder = rotation_holder();
 
-	if (turns_choosing() || !holder || !holder->granted || holder->cpu != current_cpu)
+	if (rotation_choosing() || !holder || !holder->granted || holder->cpu != current_cpu)
 		return time_base();
 	return time_local(holder);
 }
@@ -36,12 +36,12 @@ vtime clock_now(void)
  */
 static int64_t get_clock(void)
 {
-	struct vcpu *holder = turns_holder();
+	struct vcpu *holder = rotation_holder();
 	vtime now;
 
 	if (!vcpu_thread)
 		return 0;
-	if (turns_choosing())
+	if (rotation_choosing())
 		return vt_to_ns(time_base());
 	now = clock_now();
 	if (holder && holder->tail) {
@@ -60,8 +60,8 @@ static int64_t get_clock(void)
 /* Somebody may now start earlier than was known: who runs must not run on past that. */
 static void reconsider(void)
 {
-	if (!turns_choosing() && turns_holder())
-		slices_cut(turns_holder());
+	if (!rotation_choosing() && rotation_holder())
+		slices_cut(rotation_holder());
 }
 
 static void may_start(struct vcpu *vcpu)

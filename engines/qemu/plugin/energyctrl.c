@@ -21,7 +21,7 @@
 #include "qemu_internals.h"
 #include "report.h"
 #include "slices.h"
-#include "turns.h"
+#include "rotation.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -220,13 +220,13 @@ static void complete_due(vtime base)
 
 void energyctrl_init(void)
 {
-	static const struct turns_events completions = { next_completion, complete_due };
+	static const struct rotation_events completions = { next_completion, complete_due };
 
 	for (unsigned int c = 0; c < config.n_clusters; c++) {
 		clusters[c].completes_at = VT_NEVER;
 		set_level(&clusters[c], 0, 0);
 	}
-	turns_add_events(&completions);
+	rotation_add_events(&completions);
 }
 
 void energyctrl_map(void)

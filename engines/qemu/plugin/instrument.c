@@ -20,8 +20,8 @@
 #include "waits.h"
 
 #define INSN_HINT_MESSAGE INSN_HINT(HINT_MESSAGE)
-#define INSN_HINT_4_TURNS INSN_HINT(HINT_4_TURNS)
-#define INSN_HINT_1_TURN INSN_HINT(HINT_1_TURN)
+#define INSN_HINT_4_ITERATIONS INSN_HINT(HINT_4_ITERATIONS)
+#define INSN_HINT_1_ITERATION INSN_HINT(HINT_1_ITERATION)
 
 /* One cache line for each vCPU. */
 struct scoreboard {
@@ -222,8 +222,8 @@ static void on_hvc(unsigned int i, void *place)
 static void instrument_hint(struct qemu_plugin_insn *insn, bool four, void *place)
 {
 	unsigned int loop = CODE(place) >= CODE_PACED ? CODE(place) - CODE_PACED : 0;
-	uint64_t instructions = four ? config.hints[loop].of_4_turns :
-				       config.hints[loop].of_1_turn;
+	uint64_t instructions = four ? config.hints[loop].of_4_iterations :
+				       config.hints[loop].of_1_iteration;
 
 	if (CODE(place) == CODE_KERNEL)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_kernel_hint, QEMU_PLUGIN_CB_NO_REGS,
@@ -268,9 +268,9 @@ static bool instrument_insn(struct qemu_plugin_insn *insn, uint32_t code, void *
 							    place);
 	else if (sets_timer(code))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_timer_write, stays, place);
-	else if (code == INSN_HINT_4_TURNS && config.hints[0].of_4_turns)
+	else if (code == INSN_HINT_4_ITERATIONS && config.hints[0].of_4_iterations)
 		instrument_hint(insn, true, place);
-	else if (code == INSN_HINT_1_TURN && config.hints[0].of_1_turn)
+	else if (code == INSN_HINT_1_ITERATION && config.hints[0].of_1_iteration)
 		instrument_hint(insn, false, place);
 	else
 		return false;

@@ -82,8 +82,8 @@ struct config {
 	uint64_t budget_interval_ns;
 	/* Instructions that the two elision hints stand for in each loop; 0: plain NOPs. */
 	struct loop_hints {
-		uint64_t of_4_turns;
-		uint64_t of_1_turn;
+		uint64_t of_4_iterations;
+		uint64_t of_1_iteration;
 	} hints[MAX_LOOPS];
 	/* Some code has a weight. Where the busy loop's is, and how its function begins. */
 	bool weighs_code;

@@ -145,9 +145,9 @@ static bool parse_mixture(const char *text)
 	unsigned int loop;
 	int used = 0;
 
-	if (sscanf(text, "%u:%" SCNu64 ":%" SCNu64 ":%n", &loop, &hints.of_4_turns,
-		   &hints.of_1_turn, &used) != 3 ||
-	    !used || !loop || loop >= MAX_LOOPS || !hints.of_4_turns || !hints.of_1_turn)
+	if (sscanf(text, "%u:%" SCNu64 ":%" SCNu64 ":%n", &loop, &hints.of_4_iterations,
+		   &hints.of_1_iteration, &used) != 3 ||
+	    !used || !loop || loop >= MAX_LOOPS || !hints.of_4_iterations || !hints.of_1_iteration)
 		return false;
 	config.hints[loop] = hints;
 	config.weighs_code = true;
@@ -287,8 +287,8 @@ static struct number {
 	{ .name = "kernel_quantum_ns", .value = &config.kernel_quantum_ns },
 	{ .name = "latency_ns", .value = &config.transition_latency_ns },
 	{ .name = "energyctrl", .value = &config.energyctrl_address },
-	{ .name = "hint_4_turns", .value = &config.hints[0].of_4_turns },
-	{ .name = "hint_1_turn", .value = &config.hints[0].of_1_turn },
+	{ .name = "hint_4_iterations", .value = &config.hints[0].of_4_iterations },
+	{ .name = "hint_1_iteration", .value = &config.hints[0].of_1_iteration },
 	{ .name = "dead_ns", .value = &config.dead_ns },
 	{ .name = "limit_ns", .value = &config.limit_ns },
 };

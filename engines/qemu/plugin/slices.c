@@ -4,7 +4,7 @@
  *
  * All vCPUs but one are parked: their count is at the limit, so their next block lands in
  * slices_block_at_limit() and is refused before it runs. QEMU's round-robin loop may poll them in
- * whatever order host events make it; nothing moves but the one whose turn it is (turns.c).
+ * whatever order host events make it; nothing moves but the one whose turn it is (rotation.c).
  */
 #include "slices.h"
 
@@ -14,7 +14,7 @@
 #include "machine.h"
 #include "qemu_internals.h"
 #include "report.h"
-#include "turns.h"
+#include "rotation.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -36,7 +36,7 @@ void slices_release(struct vcpu *vcpu)
 	park(vcpu, CODE_KERNEL);
 	vcpu->looks = false;
 	vcpu->tail = 0;
-	turns_give_up();
+	rotation_give_up();
 }
 
 void slices_cut(struct vcpu *vcpu)
@@ -56,7 +56,7 @@ static void wake(struct vcpu *vcpu)
 {
 	unsigned int cluster = vcpu->cluster - clusters;
 
-	vcpu->local = turns_ready_at(vcpu);
+	vcpu->local = rotation_ready_at(vcpu);
 	vcpu->tied = vcpu->local;
 	vcpu->woken_at = VT_NEVER;
 	vcpu->exit_ahead_ns = 0;
@@ -75,7 +75,7 @@ static void wake(struct vcpu *vcpu)
 /* Up to the end of the slice; a slice that is not over has one instruction at least. */
 static void set_budget(struct vcpu *vcpu)
 {
-	vtime end = turns_slice_end();
+	vtime end = rotation_slice_end();
 	vtime left = vcpu->local < end ? end - vcpu->local : 0;
 
 	time_set_budget(vcpu, left ? time_work_in(vcpu->cluster, left) + ONE_INSTRUCTION : 0);
@@ -117,7 +117,7 @@ static void look(struct vcpu *vcpu, enum code code)
 	time_settle(vcpu);
 	if (code != CODE_KERNEL) {
 		debt_resume(vcpu);
-		debt_pay(vcpu, turns_slice_end());
+		debt_pay(vcpu, rotation_slice_end());
 	}
 	set_budget(vcpu);
 }
@@ -139,8 +139,8 @@ void slices_block_at_limit(struct vcpu *vcpu, work block, enum code code, uintpt
 		park(vcpu, code);
 		if (code != CODE_KERNEL)
 			debt_resume(vcpu);
-		debt_at_end_of_slice(vcpu, turns_slice_end());
-		turns_choose();
+		debt_at_end_of_slice(vcpu, rotation_slice_end());
+		rotation_choose();
 		/* Through QEMU's loop, which takes the interrupt before the block. */
 		if (vcpu->interrupted)
 			slices_refuse(vcpu, host_pc);
@@ -148,10 +148,10 @@ void slices_block_at_limit(struct vcpu *vcpu, work block, enum code code, uintpt
 		if (*vcpu->count - block != COUNT_LIMIT)
 			report_end("engine", "cpu%u has run without its turn", vcpu->index);
 		time_set_budget(vcpu, 0);
-		if (turns_are_stale())
-			turns_choose();
+		if (rotation_are_stale())
+			rotation_choose();
 	}
-	if (turns_holder() != vcpu)
+	if (rotation_holder() != vcpu)
 		slices_refuse(vcpu, host_pc);
 	grant(vcpu);
 	*vcpu->count += block;
@@ -170,8 +170,8 @@ void slices_order_clock_read(struct vcpu *vcpu, work tail, enum code code, uintp
 	*vcpu->count -= tail;
 	slices_release(vcpu);
 	park(vcpu, code);
-	turns_choose();
-	if (turns_holder() != vcpu || vcpu->interrupted)
+	rotation_choose();
+	if (rotation_holder() != vcpu || vcpu->interrupted)
 		slices_refuse(vcpu, host_pc);
 	grant(vcpu);
 	*vcpu->count += tail;

@@ -3,7 +3,7 @@
  * A vCPU: what it does, and where it is in time.
  *
  * Every vCPU has a local time, which moves with the instructions that it executes at its cluster's
- * rate. turns.c lets the vCPU with the least local time run first. All of the plugin runs in QEMU's
+ * rate. rotation.c lets the vCPU with the least local time run first. All of the plugin runs in QEMU's
  * one vCPU thread.
  */
 #ifndef EASCOPE_VCPU_H

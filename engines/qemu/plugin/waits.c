@@ -7,7 +7,7 @@
 #include "machine.h"
 #include "qemu_internals.h"
 #include "slices.h"
-#include "turns.h"
+#include "rotation.h"
 #include "vcpu.h"
 #include "virtual_time.h"
 
@@ -51,7 +51,7 @@ void waits_sleep(struct vcpu *vcpu, work tail, uintptr_t host_pc)
 	vcpu->woken_at = VT_NEVER;
 	counters_set_idle(vcpu, vcpu->announced_idle == IDLE_NONE ? 0 : vcpu->announced_idle,
 			  vcpu->local);
-	turns_choose();
+	rotation_choose();
 }
 
 /* PSCI CPU_OFF: accounted as the deepest idle state until another vCPU powers this one on. */
@@ -62,7 +62,7 @@ void waits_power_off(struct vcpu *vcpu)
 	vcpu->woken_at = VT_NEVER;
 	vcpu->announced_idle = IDLE_NONE;
 	counters_set_idle(vcpu, config.n_idle_states - 1, vcpu->local);
-	turns_choose();
+	rotation_choose();
 }
 
 /* The guest has said its last word on this vCPU, at the instruction at `host_pc`. */
@@ -71,7 +71,7 @@ void waits_stop_for_ever(struct vcpu *vcpu, uintptr_t host_pc)
 	slices_release(vcpu);
 	vcpu->state = VCPU_OFF;
 	vcpu->woken_at = VT_NEVER;
-	turns_choose();
+	rotation_choose();
 	slices_refuse(vcpu, host_pc);
 }
 
@@ -81,8 +81,8 @@ void waits_stall(struct vcpu *vcpu)
 	vtime earliest = VT_NEVER;
 
 	for (unsigned int i = 0; i < config.n_cpus; i++) {
-		if (&vcpus[i] != vcpu && turns_can_run(&vcpus[i])) {
-			vtime ready = turns_ready_at(&vcpus[i]);
+		if (&vcpus[i] != vcpu && rotation_can_run(&vcpus[i])) {
+			vtime ready = rotation_ready_at(&vcpus[i]);
 
 			if (ready < earliest)
 				earliest = ready;

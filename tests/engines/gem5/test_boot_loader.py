@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eascope.engines.gem5.boot import COUNTER_HZ, SOURCE
-from eascope.engines.qemu.board import BOARD
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.provider import qemu
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
@@ -28,7 +28,7 @@ ADDRESS = 0x6000_1000
 
 
 #: The same with a GICv3.
-GIC_3 = BOARD.gic(24)
+GIC_3 = LAYOUT.gic(24)
 DEFINES_3 = (
     *(f"-D{name}={part[0]:#x}" for name, part in zip(("GICD", "GICR"), GIC_3.parts, strict=True)),
     f"-DCOUNTER_HZ={COUNTER_HZ}",

@@ -10,7 +10,7 @@ import pytest
 
 from eascope.configs.platform_file import MAX_CPUS
 from eascope.engines.gem5 import eliding_copy
-from eascope.engines.gem5.eliding_copy import AWAY_NS, quiesce_function, turn_table, with_table
+from eascope.engines.gem5.eliding_copy import AWAY_NS, iteration_table, quiesce_function, with_table
 from eascope.engines.gem5.mixture import ROOM
 from eascope.host.errors import EascopeError, RequestError
 from eascope.rootfs import elide
@@ -48,7 +48,7 @@ def test_the_runs_table_fits_over_the_one_in_the_image() -> None:
         function[: -eliding_copy.TABLE_BYTES]
         == quiesce_function(OWN_CYCLES)[: -eliding_copy.TABLE_BYTES]
     )
-    assert function[-eliding_copy.TABLE_BYTES :] == turn_table(TABLE)
+    assert function[-eliding_copy.TABLE_BYTES :] == iteration_table(TABLE)
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,8 @@ def test_more_than_eight_cpus_have_a_longer_table(rt_app: Path, tmp_path: Path) 
 
 
 def test_table() -> None:
-    assert struct.unpack("<8H", turn_table((223, 105.625))) == (3568, 1690, 0, 0, 0, 0, 0, 0)
+    assert struct.unpack("<8H", iteration_table((223, 105.625))) == (3568, 1690, 0, 0, 0, 0, 0, 0)
     with pytest.raises(
         RequestError, match=r"CPU 1: 20.0 cycles per iteration: allowed .* 48 to 4096"
     ):
-        turn_table((223.0, 20.0))
+        iteration_table((223.0, 20.0))

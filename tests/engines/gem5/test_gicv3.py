@@ -12,7 +12,7 @@ from eascope.configs.activity import load_activity
 from eascope.configs.devicetree import device_tree
 from eascope.configs.platform import Platform
 from eascope.engines.base import Machine
-from eascope.engines.gem5.board import BOARD
+from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.registry import get_engine
 from eascope.experiments.cell import BOOT
 from eascope.experiments.guest_image import guest_image
@@ -25,7 +25,7 @@ def test_24_cpus_boot_with_a_gicv3(wide: Platform, tmp_path: Path) -> None:
     dtb, built = tmp_path / "dtb", kernel()
     # The budget is refused on gem5: its controller has no register for what is granted.
     wide = replace(wide, package_budget=None)
-    dtb.write_bytes(device_tree(wide, BOARD))
+    dtb.write_bytes(device_tree(wide, LAYOUT))
     lines = [
         "eascope-script 1",
         "expect /sys/devices/system/cpu/online 0-23",

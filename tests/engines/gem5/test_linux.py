@@ -21,9 +21,9 @@ from eascope.configs.activity import Activity
 from eascope.configs.devicetree import device_tree
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed, Machine
-from eascope.engines.gem5.board import BOARD
 from eascope.engines.gem5.eliding_copy import COPY
 from eascope.engines.gem5.elision import elision
+from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.records import MARKS, START, STOP, read_marks
 from eascope.engines.registry import get_engine
 from eascope.experiments.cell import BOOT, prepare
@@ -46,7 +46,7 @@ TURNS, BURSTS = 40_000, 3
 def machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Machine:
     """The machine of a cell of variant mainline, so that all tests share one checkpoint."""
     dtb = tmp_path / "dtb"
-    dtb.write_bytes(device_tree(juno, BOARD))
+    dtb.write_bytes(device_tree(juno, LAYOUT))
     built = kernel()
     return Machine(
         juno, juno_activity, built.image, dtb, guest_image().path, b"", BOOT, vmlinux=built.vmlinux
@@ -131,7 +131,7 @@ def test_a_burst_takes_its_turns_cycles(machine: Machine, tmp_path: Path, cpu: i
                 run_cycles.append(so_far)
                 so_far = 0
     cluster = machine.platform.cluster_of(cpu)
-    cycles = machine.activity.turn_instructions / machine.activity.ipc(cluster)
+    cycles = machine.activity.iteration_instructions / machine.activity.ipc(cluster)
     wanted = TURNS * cycles / cluster.max_khz * 1e6
     # Those that are not rt-app's own start and end.
     bursts = [length for length in run_cycles if length > wanted / 2]

@@ -22,7 +22,7 @@ from eascope.engines.records import MEMORY_PART, SHARED_PART
 from eascope.experiments.characterisation.guest import BUSY_TURNS, FIRST_MARK
 from eascope.experiments.characterisation.measure import STALL_S, evaluate, request
 from eascope.power.events import load_events
-from eascope.rootfs.elide import CALL_INSTRUCTIONS, TURN_INSTRUCTIONS
+from eascope.rootfs.elide import CALL_INSTRUCTIONS, ITERATION_INSTRUCTIONS
 
 pytestmark = [
     pytest.mark.gem5,
@@ -78,7 +78,7 @@ def test_the_busy_loop_has_the_instructions_that_were_counted(measured: MachineR
         for row in measured.rows
         if row["cpu"] == 0 and begin <= int(row["t0_ns"]) and int(row["t1_ns"]) <= end
     )
-    loop = BUSY_TURNS * TURN_INSTRUCTIONS + CALL_INSTRUCTIONS
+    loop = BUSY_TURNS * ITERATION_INSTRUCTIONS + CALL_INSTRUCTIONS
     assert loop <= counted <= loop + 16, "the call and the mark are a dozen instructions"
 
 

@@ -66,7 +66,7 @@ def world(program: Path, interrupts: list[Interrupt] | None = None, **settings: 
     return World(program, interrupts or [], table=TURNS, length=LENGTH, **settings)  # type: ignore[arg-type]
 
 
-def turn_ns(cpu: int, ghz: float) -> float:
+def iteration_ns(cpu: int, ghz: float) -> float:
     cycles, ns = TURNS[cpu]
     return cycles / ghz + ns
 
@@ -81,7 +81,7 @@ def test_takes_the_turns_time_at_every_clock(
     begin = present.ns
     present.burn(turns)
     took = present.ns - begin - 2 * SYSCALL_CYCLES / ghz
-    assert took == pytest.approx(turns * turn_ns(cpu, ghz), rel=0.002, abs=70 / ghz)
+    assert took == pytest.approx(turns * iteration_ns(cpu, ghz), rel=0.002, abs=70 / ghz)
 
 
 @pytest.mark.parametrize("phase_ns", range(0, 50_000, 7_001))
@@ -93,7 +93,7 @@ def test_ticks_cost_no_turns(patched: Path, phase_ns: int) -> None:
     present.burn(60_000)  # 20.5 ms
     met = 39 - len(present.interrupts)
     assert met > 15
-    wanted = 60_000 * turn_ns(0, 0.45)
+    wanted = 60_000 * iteration_ns(0, 0.45)
     # The handler's time is credited as the loop's; each look around costs a system call.
     assert present.ns - begin == pytest.approx(wanted, abs=met * 3_000)
     assert max(present.slices) <= 50_000
@@ -105,7 +105,7 @@ def test_preempted_time_is_nobodys_turns(patched: Path) -> None:
     begin = present.ns
     present.burn(200_000)
     assert not present.interrupts
-    wanted = 200_000 * turn_ns(0, 0.95)
+    wanted = 200_000 * iteration_ns(0, 0.95)
     assert present.ns - begin - 10 * 3e6 == pytest.approx(wanted, rel=0.005)
 
 
@@ -115,7 +115,7 @@ def test_a_change_of_the_clock_keeps_the_memory_time(patched: Path) -> None:
     present = world(patched, [switch], ghz=0.45)
     begin = present.ns
     present.burn(40_000)
-    turns = 5e6 / turn_ns(0, 0.45) + (present.ns - begin - 5e6) / turn_ns(0, 0.95)
+    turns = 5e6 / iteration_ns(0, 0.45) + (present.ns - begin - 5e6) / iteration_ns(0, 0.95)
     assert turns == pytest.approx(40_000, rel=0.005)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.engines.gem5.board import BOARD
+from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.gem5.process import supervise
 from eascope.experiments.characterisation.measure import STALL_S, request
 from eascope.host.proc import run
@@ -53,7 +53,7 @@ def test_a_signed_return_address_is_not_lost(tmp_path: Path, juno: Platform, clu
     source, program = tmp_path / "hints.S", tmp_path / "hints.elf"
     source.write_text(PROGRAM)
     link = [
-        f"-Wl,-Ttext={BOARD.ram:#x}",
+        f"-Wl,-Ttext={LAYOUT.ram:#x}",
         "-Wl,-e,_start",
         "-Wl,--omagic",
         "-Wl,--no-warn-rwx-segments",

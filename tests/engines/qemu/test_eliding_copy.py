@@ -103,7 +103,7 @@ def count(program: Path, turns: int) -> Counter[str]:
 def test_instructions_counted(rt_app: Path, tmp_path: Path, turns: int) -> None:
     """Executed one by one: the original takes 18 + 223 n, and copy + added the same number."""
     original = count(rt_app, turns).total()
-    assert original == elide.CALL_INSTRUCTIONS + elide.TURN_INSTRUCTIONS * turns
+    assert original == elide.CALL_INSTRUCTIONS + elide.ITERATION_INSTRUCTIONS * turns
 
     copy_path = tmp_path / "rt-app"
     copy_path.write_bytes(elide_hint(rt_app.read_bytes()))

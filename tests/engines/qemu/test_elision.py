@@ -24,8 +24,8 @@ from eascope.rootfs.elide import (
     CALL_INSTRUCTIONS,
     FUNCTION_ADDRESS,
     FUNCTION_OFFSET,
+    ITERATION_INSTRUCTIONS,
     LDEXP_RANGE,
-    TURN_INSTRUCTIONS,
 )
 from tests.support.bare_metal import GuestRun, run_machine
 
@@ -60,7 +60,7 @@ def test_a_turn_has_the_instructions_that_the_activity_says(
     of_1000 = instructions(loop_run(elided=False, turns=1_000))
     of_3000 = instructions(loop_run(elided=False, turns=3_000))
     for short, long in zip(of_1000, of_3000, strict=True):
-        assert long - short == 2_000 * juno_activity.turn_instructions
+        assert long - short == 2_000 * juno_activity.iteration_instructions
 
 
 @pytest.mark.guest
@@ -71,7 +71,7 @@ def test_elided_is_executed_to_the_instruction(loop_run: Callable[..., GuestRun]
     elided = loop_run(elided=True, turns=TURNS)
     assert elided.result == readings
     assert instructions(elided) == counted
-    assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
+    assert min(counted) > CALL_INSTRUCTIONS + TURNS * ITERATION_INSTRUCTIONS
 
 
 #: Of the busy loop and of everything else, unlike on every cluster.
@@ -118,17 +118,17 @@ def test_elided_is_executed_where_the_loop_has_a_rate_of_its_own(
     elided = weighed_run(elided=True)
     assert elided.result == readings
     assert instructions(elided) == counted
-    assert min(counted) > CALL_INSTRUCTIONS + TURNS * TURN_INSTRUCTIONS
+    assert min(counted) > CALL_INSTRUCTIONS + TURNS * ITERATION_INSTRUCTIONS
     for cpu in juno.cpus:
         cluster = juno.cluster_of(cpu)
         per_ns = LOOP_IPC[cluster.index] * cluster.max_khz / 1e6
-        expected = TURNS * TURN_INSTRUCTIONS / per_ns
+        expected = TURNS * ITERATION_INSTRUCTIONS / per_ns
         assert readings[f"took_ns.{cpu}"] == pytest.approx(expected, rel=0.001)
 
 
 def test_engine_and_image_agree_on_the_constants(linux_like: Machine) -> None:
     """What the engine adds at each hint is what the copy leaves out."""
-    assert linux_like.activity.turn_instructions == TURN_INSTRUCTIONS
+    assert linux_like.activity.iteration_instructions == ITERATION_INSTRUCTIONS
     settings = QemuEngine().settings(linux_like)
-    assert settings.hint_4_turns == skipped_instructions(BULK_TURNS)
-    assert settings.hint_1_turn == skipped_instructions(1)
+    assert settings.hint_4_iterations == skipped_instructions(BULK_TURNS)
+    assert settings.hint_1_iteration == skipped_instructions(1)

@@ -77,7 +77,7 @@ def test_a_turn_takes_cycles_and_memory_time_at_every_opp(
     for cpu in juno.cpus:
         cluster = juno.cluster_of(cpu)
         khz = sorted((opp.khz for opp in cluster.opps), reverse=True)[level]
-        expected = TURNS * turn.turn_ns(cluster, khz)
+        expected = TURNS * turn.iteration_ns(cluster, khz)
         assert ended.result[f"took_ns.{cpu}"] == pytest.approx(expected, rel=1e-3), (cpu, khz)
     own = ended.counters.filter(pl.col("cpu") > 0).group_by("cpu").agg(pl.sum("instructions"))
     for counted in own["instructions"]:
@@ -91,7 +91,7 @@ def test_a_turn_does_not_depend_on_the_rate_of_system_code(
     turn = mixture(juno, juno_activity, SHARES[1])
     for cpu in juno.cpus:
         cluster = juno.cluster_of(cpu)
-        expected = TURNS * turn.turn_ns(cluster, cluster.max_khz)
+        expected = TURNS * turn.iteration_ns(cluster, cluster.max_khz)
         assert ended.result[f"took_ns.{cpu}"] == pytest.approx(expected, rel=1e-3)
 
 
@@ -114,6 +114,6 @@ def test_a_change_of_the_opp_changes_the_cycles_alone(
         took, began = ended.result[f"took_ns.{cpu}"], ended.result[f"began_ns.{cpu}"]
         before = rows["t0_ns"][-1] - began
         assert 0 < before < took
-        turns = before / turn.turn_ns(cluster, opps[level])
-        turns += (took - before) / turn.turn_ns(cluster, opps[after])
+        turns = before / turn.iteration_ns(cluster, opps[level])
+        turns += (took - before) / turn.iteration_ns(cluster, opps[after])
         assert turns == pytest.approx(40_000, rel=2e-3), cpu

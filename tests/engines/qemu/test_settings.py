@@ -202,7 +202,7 @@ def test_weights_are_a_turns_time(linux_like: Machine, juno: Platform) -> None:
     for cluster, weights in zip(record.clusters, settings.weights, strict=True):
         for opp, weight in zip(cluster.opps, weights, strict=True):
             ns = weight / WORK_UNITS * turn.instructions / opp.instructions_per_s * 1e9
-            expected = turn.turn_ns(juno.clusters[cluster.index], opp.khz)
+            expected = turn.iteration_ns(juno.clusters[cluster.index], opp.khz)
             assert ns == pytest.approx(expected, rel=2e-5)
 
 

@@ -33,8 +33,8 @@ def test_the_share_is_that_of_the_largest_cpu_at_its_top_opp(name: str, share: f
     platform, activity = of(name)
     turn, plain = (mixture(platform, activity, memory) for memory in (share, 0))
     largest = platform.largest
-    took = turn.turn_ns(largest, largest.max_khz)
-    assert took == pytest.approx(plain.turn_ns(largest, largest.max_khz))
+    took = turn.iteration_ns(largest, largest.max_khz)
+    assert took == pytest.approx(plain.iteration_ns(largest, largest.max_khz))
     assert turn.memory_ns[largest.index] / took == pytest.approx(share)
 
 
@@ -44,7 +44,7 @@ def test_half_the_clock_takes_less_than_twice_as_long(name: str) -> None:
     platform, activity = of(name)
     turn = mixture(platform, activity, 0.3)
     for cluster in platform.clusters:
-        top, half = (turn.turn_ns(cluster, cluster.max_khz // divisor) for divisor in (1, 2))
+        top, half = (turn.iteration_ns(cluster, cluster.max_khz // divisor) for divisor in (1, 2))
         assert half - top == pytest.approx(turn.cycles[cluster.index] * 1e6 / cluster.max_khz)
         assert half < 1.95 * top
 
@@ -52,12 +52,12 @@ def test_half_the_clock_takes_less_than_twice_as_long(name: str) -> None:
 def test_a_turn_is_what_its_parts_are(juno: Platform, juno_activity: Activity) -> None:
     turn = mixture(juno, juno_activity, 0.3)
     for cluster, miss in zip(juno.clusters, misses_of(juno, juno_activity), strict=True):
-        own = juno_activity.turn_instructions / juno_activity.ipc(cluster)
+        own = juno_activity.iteration_instructions / juno_activity.ipc(cluster)
         cycles = turn.busy * own + turn.misses * miss.cycles
         assert turn.cycles[cluster.index] == pytest.approx(cycles)
         assert turn.memory_ns[cluster.index] == pytest.approx(turn.misses * miss.memory_ns)
         assert 80 < miss.memory_ns < 90  # gem5's DDR3-1600, a bus at 1 GHz
-    parts = turn.busy * juno_activity.turn_instructions + turn.misses * MISS_INSTRUCTIONS
+    parts = turn.busy * juno_activity.iteration_instructions + turn.misses * MISS_INSTRUCTIONS
     assert abs(turn.instructions - parts) <= 0.5
 
 
@@ -67,8 +67,8 @@ def test_without_memory_a_turn_is_the_busy_loops(juno: Platform, juno_activity: 
     for cluster in juno.clusters:
         for opp in cluster.opps:
             per_us = juno_activity.instructions_per_us(cluster, opp.khz)
-            loop_ns = 1000 * juno_activity.turn_instructions / per_us
-            assert turn.turn_ns(cluster, opp.khz) == pytest.approx(loop_ns)
+            loop_ns = 1000 * juno_activity.iteration_instructions / per_us
+            assert turn.iteration_ns(cluster, opp.khz) == pytest.approx(loop_ns)
 
 
 def test_more_than_a_core_leaves_is_refused(juno: Platform, juno_activity: Activity) -> None:

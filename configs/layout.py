@@ -2,7 +2,7 @@
 """Parts of a device tree that depend on the engine: addresses, interrupts, the start of CPUs.
 
 All other parts depend on the platform. Drivers take addresses from the device tree alone. So a new
-engine states its board (`engines.base.Engine.board`) and needs no change in the kernel.
+engine states its layout (`engines.base.Engine.layout`) and needs no change in the kernel.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Gic:
 
 
 @dataclass(frozen=True)
-class Board:
+class Layout:
     """An engine's machine. Interrupts are numbered as in the device tree (SPI and PPI from 0).
 
     ``gics`` are its interrupt controllers, from the one for the fewest CPUs up: a machine has the

@@ -6,7 +6,7 @@ Also the address of their device tree.
 
 from __future__ import annotations
 
-from eascope.configs.board import Board, Gic
+from eascope.configs.layout import Gic, Layout
 
 #: Where memory begins. The kernel is loaded there.
 RAM = 0x8000_0000
@@ -40,7 +40,7 @@ GICV3 = Gic(
     mpidr=_mpidr,
 )
 
-BOARD = Board(
+LAYOUT = Layout(
     compatible="arm,vexpress",
     ram=RAM,
     gics=(GICV2, GICV3),

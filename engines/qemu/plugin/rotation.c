@@ -6,7 +6,7 @@
  * the next timer or event is due. Timers and events run here, in the vCPU thread, at their exact
  * virtual time.
  */
-#include "turns.h"
+#include "rotation.h"
 
 #include <stddef.h>
 
@@ -23,7 +23,7 @@
 
 #define MAX_KINDS 3
 
-static const struct turns_events *kinds[MAX_KINDS];
+static const struct rotation_events *kinds[MAX_KINDS];
 static unsigned int n_kinds;
 
 static vtime last_turn_at;
@@ -31,34 +31,34 @@ static struct vcpu *holder;
 static vtime slice_end;
 static bool choosing;
 
-void turns_add_events(const struct turns_events *events)
+void rotation_add_events(const struct rotation_events *events)
 {
 	if (n_kinds == MAX_KINDS)
 		report_end("engine", "more kinds of events than the plugin has room for");
 	kinds[n_kinds++] = events;
 }
 
-struct vcpu *turns_holder(void)
+struct vcpu *rotation_holder(void)
 {
 	return holder;
 }
 
-void turns_give_up(void)
+void rotation_give_up(void)
 {
 	holder = NULL;
 }
 
-vtime turns_slice_end(void)
+vtime rotation_slice_end(void)
 {
 	return slice_end;
 }
 
-bool turns_choosing(void)
+bool rotation_choosing(void)
 {
 	return choosing;
 }
 
-bool turns_can_run(const struct vcpu *vcpu)
+bool rotation_can_run(const struct vcpu *vcpu)
 {
 	switch (vcpu->state) {
 	case VCPU_RUNNING:
@@ -72,7 +72,7 @@ bool turns_can_run(const struct vcpu *vcpu)
 	       !cpu_thread_is_idle(vcpu->cpu);
 }
 
-vtime turns_ready_at(struct vcpu *vcpu)
+vtime rotation_ready_at(struct vcpu *vcpu)
 {
 	if (vcpu->state == VCPU_RUNNING)
 		return vcpu->local;
@@ -81,9 +81,9 @@ vtime turns_ready_at(struct vcpu *vcpu)
 	return vcpu->woken_at > vcpu->local ? vcpu->woken_at : vcpu->local;
 }
 
-bool turns_are_stale(void)
+bool rotation_are_stale(void)
 {
-	return !holder || !turns_can_run(holder);
+	return !holder || !rotation_can_run(holder);
 }
 
 /* When the next timer or event is due. */
@@ -131,7 +131,7 @@ static vtime quantum_of(const struct vcpu *vcpu)
 	return vt_from_ns(vcpu->in_user ? config.program_quantum_ns : config.kernel_quantum_ns);
 }
 
-void turns_choose(void)
+void rotation_choose(void)
 {
 	bool locked = bql_locked();
 
@@ -146,13 +146,13 @@ void turns_choose(void)
 			struct vcpu *vcpu = &vcpus[i];
 			vtime ready;
 
-			if (!turns_can_run(vcpu)) {
+			if (!rotation_can_run(vcpu)) {
 				/* It was called for something else, such as a TLB flush. */
 				if (cpu_work_list_empty(vcpu->cpu))
 					vcpu->woken_at = VT_NEVER;
 				continue;
 			}
-			ready = turns_ready_at(vcpu);
+			ready = rotation_ready_at(vcpu);
 			if (ready < at) {
 				second = at;
 				at = ready;

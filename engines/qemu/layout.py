@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fast engine's board: QEMU's machine ``virt``, with a GICv2 or a GICv3.
+"""The fast engine's layout: QEMU's machine ``virt``, with a GICv2 or a GICv3.
 
 EnergyCtrl belongs to the plugin and lies in a gap of that machine's address map.
 """
 
 from __future__ import annotations
 
-from eascope.configs.board import Board, Gic
+from eascope.configs.layout import Gic, Layout
 
 DISTRIBUTOR = 0x0800_0000
 #: Bytes of the redistributors' region, which ends where the UART begins, and of each of them.
 REDISTRIBUTORS, REDISTRIBUTOR_BYTES = 0xF6_0000, 0x2_0000
 
-BOARD = Board(
+LAYOUT = Layout(
     compatible="linux,dummy-virt",
     ram=0x4000_0000,
     gics=(
