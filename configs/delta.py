@@ -43,6 +43,7 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("l3", "cluster.l2"), _CACHE),
     "shared": {"on_uw": "source", "off_uw": "source"},
     "idle": {"leakage": "leakage_source", "transition_share": "transition_source"},
+    "clock_floors": {"steps": "source"},
     "package_budget": {"steps": "source", "interval_us": "interval_source"},
     "cluster": {"capacity_dmips_mhz": "capacity_source", "shared_off_uw": "shared_off_source"},
     "cluster.idle_states": {

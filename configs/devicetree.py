@@ -227,6 +227,12 @@ def _energy_ctrl(platform: Platform, layout: Layout) -> list[str]:
         body.append("gem5,wait-for-transition;")
     if platform.package_budget:
         body.append("gem5,may-grant-less;")
+    if platform.floors:
+        index = {cluster.name: cluster.index for cluster in platform.clusters}
+        cells = ", ".join(
+            f"<{index[f.of]} {f.at_khz} {index[f.on]} {f.khz}>" for f in platform.floors
+        )
+        body.append(f"gem5,clock-floors = {cells};")
     if layout.quiesce:
         body.append("gem5,quiesce;")
     return _node(f"energy-ctrl@{layout.energy_ctrl:x}", body, "ectrl")

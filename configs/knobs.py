@@ -228,6 +228,12 @@ class ControlKnobs:
             False: "published: Linux, kernel/sched/cpufreq_schedutil.c; drivers that sleep need it",
         },
     )
+    clock_floors: bool = knob(
+        True,
+        PLATFORM,
+        "do without the platform's clock floors between clusters",
+        conditions=True,
+    )
     llc: str | None = knob(
         None,
         PLATFORM,

@@ -24,6 +24,7 @@ from eascope.configs.billing import (
 )
 from eascope.configs.core import Cache, Core
 from eascope.configs.curves import Curves
+from eascope.configs.floors import ClockFloor
 from eascope.configs.knobs import LLC_ALL, LLC_CLUSTER, AxisValue
 from eascope.configs.package_budget import PackageBudget
 from eascope.configs.source import is_borrowed
@@ -165,6 +166,7 @@ class Platform:
     the powers that it offers. ``llc``: which CPUs share the last-level cache. ``shared``: the whole
     chip's shared part, in addition to those of clusters. ``idle``: how idle CPUs are billed.
     ``package_budget``: the greatest frequency by the number of CPUs that are on; None: no limit.
+    ``floors``: between clusters; several may hold at once.
     ``curves``: measured powers by the clocks of several clusters. ``axes``: the values that it
     states for model axes (`configs.axes`); no run depends on them, so the digest does not.
     """
@@ -193,6 +195,7 @@ class Platform:
     idle: Idle = HALF_OF_BUSY
     idle_sources: Mapping[str, str] = field(default_factory=dict)
     package_budget: PackageBudget | None = None
+    floors: tuple[ClockFloor, ...] = ()
     curves: Curves | None = None
 
     @property
@@ -294,6 +297,13 @@ class Platform:
                     self.package_budget.interval_source,
                 ),
             )
+        for of, on, source in dict.fromkeys((f.of, f.on, f.source) for f in self.floors):
+            steps = ", ".join(
+                f"{floor.khz / 1000:g} MHz from {floor.at_khz / 1000:g} MHz up"
+                for floor in self.floors
+                if (floor.of, floor.on) == (of, on)
+            )
+            figures.append(Figure(f"clock floors of {on} by {of}'s clock {steps}", source))
         if self.l3:
             what = f"L3 cache {self.l3.cache.size_kib} KiB, {self.l3.latency_ns} ns"
             figures.append(Figure(what, self.l3.cache.source))

@@ -24,6 +24,7 @@ from eascope.configs.core import Core, list_cores, load_core, read_cache
 from eascope.configs.cpunames import ANY, LARGEST
 from eascope.configs.curves import curves_digest, read_curves
 from eascope.configs.delta import Described, describe, is_shipped, platform_path
+from eascope.configs.floors import read_floors
 from eascope.configs.knobs import LLC, LLC_CLUSTER, read_axes
 from eascope.configs.package_budget import read_package_budget
 from eascope.configs.platform import (
@@ -119,6 +120,12 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     clusters = _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     package_budget = read_package_budget(top, sources, clusters)
+    floors = read_floors(
+        top,
+        sources,
+        {cluster.name: [opp.khz for opp in cluster.opps] for cluster in clusters},
+        complete=not described.base,
+    )
     curves = read_curves(
         top,
         sources,
@@ -156,6 +163,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         idle=idle,
         idle_sources=idle_sources,
         package_budget=package_budget,
+        floors=floors,
         curves=curves,
     )
 

@@ -201,6 +201,20 @@ def test_only_a_package_with_a_budget_says_that_it_may_grant_less(wide: Platform
     assert with_budget == without
 
 
+def test_floors_are_rows_of_domains_and_khz() -> None:
+    pixel6 = load_platform("pixel6")
+    name = f"energy-ctrl@{LAYOUT.energy_ctrl:x}"
+    with_floors, without = (
+        decompile(device_tree(replace(pixel6, floors=floors), LAYOUT))
+        for floors in (pixel6.floors, ())
+    )
+    cells = with_floors.at(name).cells("gem5,clock-floors")
+    assert cells[:4] == [1, 553_000, 0, 574_000]
+    assert cells[-4:] == [2, 2_630_000, 0, 1_401_000]
+    del with_floors.at(name).properties["gem5,clock-floors"]
+    assert with_floors == without
+
+
 def test_interrupts_timer_and_console(tree: Node) -> None:
     gic = tree.at("interrupt-controller@8000000")
     assert gic.strings("compatible") == ["arm,cortex-a15-gic"]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from eascope.configs.package_budget import BudgetStep
 from eascope.configs.platform import CAPACITY_SCALE, Platform
 from eascope.configs.platform_file import PLATFORMS, list_platforms, load_platform
 from eascope.experiments.cli.main import main
+from eascope.experiments.controls import Controls
 from eascope.experiments.request import Request, resolve
 from eascope.host.errors import RequestError
 
@@ -95,6 +97,24 @@ def test_each_step_is_the_fastest_opp_within_the_budget(wide: Platform) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ('on = "little"', 'on = "mid"', "clock_floors[0].on = 'mid': allowed: another cluster"),
+        ('of = "mid"', 'of = "prime"', "clock_floors[0].of = 'prime': allowed: one of big, little"),
+        (
+            "khz = 553_000",
+            "khz = 554_000",
+            "steps[0].khz = 554000: allowed: an OPP of mid: 400000,",
+        ),
+        (
+            "floor_khz = 574_000",
+            "floor_khz = 575_000",
+            "floor_khz = 575000: allowed: an OPP of lit",
+        ),
+        (
+            "floor_khz = 738_000",
+            "floor_khz = 574_000",
+            "steps[1].floor_khz = 574000: allowed: more",
+        ),
+        ("khz = 1024_000", "khz = 553_000", "clock_floors[0].steps[1].khz = 553000: allowed: more"),
         ("cpus = 11,", "cpus = 9,", r"package_budget.steps[1].cpus = 9: allowed: an integer in 10"),
         ("cpus = 24,", "cpus = 23,", "package_budget.steps[7].cpus = 23: allowed: 24 in the last"),
         ("max_khz = 2_704_000", "max_khz = 2_802_000", "package_budget.steps[1].max_khz = 2802000"),
@@ -105,15 +125,35 @@ def test_each_step_is_the_fastest_opp_within_the_budget(wide: Platform) -> None:
     ],
 )
 def test_a_wrong_figure_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    text = (PLATFORMS / "smp-24.toml").read_text()
-    before, table, after = text.partition("[package_budget]")
-    assert after.count(old) >= 1
-    path = tmp_path / "smp-24.toml"
+    name, header = next(
+        (name, header)
+        for name, header in (("smp-24", "[package_budget]"), ("pixel6", "[[clock_floors]]"))
+        if (PLATFORMS / f"{name}.toml").read_text().partition(header)[2].count(old)
+    )
+    before, table, after = (PLATFORMS / f"{name}.toml").read_text().partition(header)
+    path = tmp_path / f"{name}.toml"
     path.write_text(before + table + after.replace(old, new, 1))
     with pytest.raises(RequestError) as wrong:
         load_platform(path)
     assert message in str(wrong.value)
     assert "\n" not in str(wrong.value)
+
+
+def test_floors_of_other_opps_and_clusters(tmp_path: Path) -> None:
+    """A floor between two OPPs is the higher one, as in the driver; one of no cluster is none."""
+    (path := tmp_path / "mine.toml").write_text(
+        'base = "pixel6"\nsummary = "s"\nremove = ["cluster.mid"]\n'
+    )
+    assert {floor.of for floor in load_platform(path).floors} == {"big"}
+    path.write_text('base = "pixel6"\nsummary = "s"\nremove = ["clock_floors"]\n')
+    assert load_platform(path).floors == ()
+    for name in ("pixel6", "juno-r2"):
+        without = replace(Controls(), clock_floors=False)
+        if name == "juno-r2":
+            with pytest.raises(RequestError, match=r"juno-r2 has no \[\[clock_floors\]\]"):
+                without.of_platform(load_platform(name))
+        else:
+            assert without.of_platform(load_platform(name)).floors == ()
 
 
 def test_an_own_file_may_remove_it_or_give_another(tmp_path: Path, wide: Platform) -> None:

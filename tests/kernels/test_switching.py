@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
 from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.naming import variant_named
@@ -91,6 +92,67 @@ def test_a_request_is_over_when_its_latency_is(booted: Booted, juno: Platform) -
 
 def test_console_is_quiet_and_clean(booted: Booted) -> None:
     assert not re.search(r"WARNING|BUG|Oops|Call trace|error|fail", booted.console, re.IGNORECASE)
+
+
+CPUFREQ = "/sys/devices/system/cpu/cpufreq"
+
+
+def frequencies(*steps: tuple[int, str, int, int], file: str) -> list[str]:
+    """Per step a request of a policy (its file and kHz), and what ``file`` of littles then has."""
+    lines = []
+    for policy, setting, khz, little in steps:
+        lines += [f"write {CPUFREQ}/policy{policy}/{setting} {khz}", "sleep-ms 20"]
+        lines += [f"expect {CPUFREQ}/policy0/{name} {little}" for name in file.split()]
+    return lines
+
+
+@pytest.mark.parametrize("release", of_releases("base"))
+@pytest.mark.parametrize("fast", [True, False], ids=["fast", "waits"])
+def test_a_floor_holds_while_the_other_cluster_requests_it(
+    release: str, fast: bool, tmp_path: Path
+) -> None:
+    """And no longer; a little's own request during the floor is in force after it.
+
+    Nobody switches fast under `userspace`. Under schedutil, ``scaling_min_freq`` of mids stands for
+    their load; littles, which have none, ask for their slowest OPP.
+    """
+    pixel6 = replace(load_platform("pixel6"), fast_switch=fast)
+    both = "scaling_cur_freq cpuinfo_cur_freq"
+    script = [
+        *(f"write {CPUFREQ}/policy{n}/scaling_governor userspace" for n in (0, 4, 6)),
+        *(
+            f"write {CPUFREQ}/policy{n}/scaling_setspeed {khz}"
+            for n, khz in ((0, 300_000), (4, 400_000), (6, 500_000))
+        ),
+        "sleep-ms 20",
+        *frequencies(
+            (4, "scaling_setspeed", 2_253_000, 1_328_000),
+            (6, "scaling_setspeed", 2_802_000, 1_401_000),
+            (4, "scaling_setspeed", 400_000, 1_401_000),
+            (6, "scaling_setspeed", 500_000, 300_000),
+            # What is in force already is remembered as littles' own request.
+            (4, "scaling_setspeed", 2_253_000, 1_328_000),
+            (0, "scaling_setspeed", 1_328_000, 1_328_000),
+            (4, "scaling_setspeed", 400_000, 1_328_000),
+            (0, "scaling_setspeed", 300_000, 300_000),
+            file=both,
+        ),
+        *(f"write {CPUFREQ}/policy{n}/scaling_governor schedutil" for n in (0, 4, 6)),
+        f"trace-setup 8192 {EVENTS}",
+        f"write {TRACING}/tracing_on 1",
+        f"write {CPUFREQ}/policy6/scaling_min_freq 2802000",
+        "sleep-ms 60",
+        f"expect {CPUFREQ}/policy0/cpuinfo_cur_freq 1401000",
+        f"write {CPUFREQ}/policy6/scaling_min_freq 500000",
+        "sleep-ms 200",
+        f"write {TRACING}/tracing_on 0",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    guest = boot(kernel_of(release).image, pixel6, script, tmp_path / "out", arguments="loglevel=5")
+    states = re.findall(r"cpu_frequency: state=(\d+) cpu_id=0", guest.text("trace.txt"))
+    assert "1401000" in states
+    assert int(states[-1]) < 1_401_000, "the floor has ended"
+    assert not re.search(r"WARNING|BUG|Oops|Call trace", guest.console)
 
 
 @pytest.mark.parametrize(

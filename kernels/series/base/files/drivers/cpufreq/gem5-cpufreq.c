@@ -16,6 +16,10 @@
  * without a request, and without an interrupt. So it is read at every request,
  * and for the scheduler at every tick.
  *
+ * A domain's clock may have a floor while another domain requests a fast one,
+ * such as where they share a supply. Whoever requests for the one domain then
+ * requests for the other, too.
+ *
  * Which level an OPP of the device tree stands for is found by frequency. The
  * controller derives its figures from whole picoseconds of clock period, so
  * the two differ a little.
@@ -28,13 +32,16 @@
 #include <linux/cpufreq.h>
 #include <linux/hrtimer.h>
 #include <linux/io.h>
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/platform_device.h>
 #include <linux/pm_opp.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <trace/events/power.h>
 
 #define CREATE_TRACE_POINTS
 #include "gem5-cpufreq-trace.h"
@@ -53,6 +60,14 @@
 
 #define DEFAULT_RATE_LIMIT_US		500
 
+/* As the device tree has it: in force while domain @of requests @at_khz or more. */
+struct gem5_floor {
+	u32 of;
+	u32 at_khz;
+	u32 on;
+	u32 khz;
+};
+
 struct gem5_ectrl {
 	void __iomem *base;
 	/* The selector registers are one set for all domains. */
@@ -64,12 +79,21 @@ struct gem5_ectrl {
 	bool waits;
 	/* Less may be granted than is requested. */
 	bool may_grant_less;
+	u32 nr_floors;
+	const struct gem5_floor *floors;
+	/* Those with policies; changed under both locks. */
+	struct list_head domains;
+	/* Transitions of one policy that another policy's request makes. */
+	struct mutex transitions;
 };
 
 struct gem5_domain {
 	struct gem5_ectrl *ectrl;
-	/* With may_grant_less: what was requested last, the most before that. */
-	unsigned long requested_khz;
+	struct cpufreq_policy *policy;
+	struct list_head node;
+	/* What the policy asked for last, and what was requested for it: not below its floor. */
+	unsigned int asked_khz;
+	unsigned int requested_khz;
 	u32 id;
 	/* Indexed by perf level: what the controller says about it. */
 	u32 nr_levels;
@@ -79,41 +103,79 @@ struct gem5_domain {
 	} level[] __counted_by(nr_levels);
 };
 
-static void gem5_request(struct cpufreq_policy *policy, unsigned int index)
+/* The lowest clock of @domain while the other domains ask for what they ask for now. */
+static unsigned int gem5_floor_khz(const struct gem5_domain *domain)
 {
-	struct gem5_domain *domain = policy->driver_data;
-	struct gem5_ectrl *ectrl = domain->ectrl;
-	u32 level = policy->freq_table[index].driver_data;
+	const struct gem5_ectrl *ectrl = domain->ectrl;
+	const struct gem5_floor *floor;
+	const struct gem5_domain *pos;
+	unsigned int khz = 0;
 
-	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
-		writel_relaxed(domain->id, ectrl->base + DOMAIN_ID);
-		writel_relaxed(level, ectrl->base + PERF_LEVEL);
+	lockdep_assert_held(&ectrl->lock);
+
+	for (floor = ectrl->floors; floor < ectrl->floors + ectrl->nr_floors; floor++) {
+		if (floor->on != domain->id)
+			continue;
+		list_for_each_entry(pos, &ectrl->domains, node)
+			if (pos->id == floor->of && pos->asked_khz >= floor->at_khz)
+				khz = max(khz, floor->khz);
 	}
 
+	return khz;
+}
+
+/* The OPP that @domain has to get: what it asked for, but not below its floor. */
+static unsigned int gem5_wanted_index(const struct gem5_domain *domain)
+{
+	unsigned int khz = max(domain->asked_khz, gem5_floor_khz(domain));
+
+	return cpufreq_table_find_index_l(domain->policy, khz, false);
+}
+
+static void gem5_request(struct gem5_domain *domain, unsigned int index)
+{
+	const struct cpufreq_frequency_table *opp = &domain->policy->freq_table[index];
+	struct gem5_ectrl *ectrl = domain->ectrl;
+	u32 level = opp->driver_data;
+
+	lockdep_assert_held(&ectrl->lock);
+
+	WRITE_ONCE(domain->requested_khz, opp->frequency);
+	writel_relaxed(domain->id, ectrl->base + DOMAIN_ID);
+	writel_relaxed(level, ectrl->base + PERF_LEVEL);
 	trace_gem5_dvfs(domain->id, level, domain->level[level].khz,
 			domain->level[level].uv, ectrl->latency_ns);
+}
+
+static void gem5_wait(const struct gem5_ectrl *ectrl)
+{
+	ktime_t latency = ns_to_ktime(ectrl->latency_ns);
+
+	if (ectrl->waits) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_hrtimeout(&latency, HRTIMER_MODE_REL);
+	}
 }
 
 static int gem5_cpufreq_target_index(struct cpufreq_policy *policy,
 				     unsigned int index)
 {
 	struct gem5_domain *domain = policy->driver_data;
-	ktime_t latency = ns_to_ktime(domain->ectrl->latency_ns);
 
-	gem5_request(policy, index);
-	if (domain->ectrl->waits) {
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		schedule_hrtimeout(&latency, HRTIMER_MODE_REL);
-	}
+	scoped_guard(raw_spinlock_irqsave, &domain->ectrl->lock)
+		gem5_request(domain, index);
+	gem5_wait(domain->ectrl);
 	return 0;
 }
 
 static unsigned int gem5_cpufreq_fast_switch(struct cpufreq_policy *policy,
 					     unsigned int target_freq)
 {
+	struct gem5_domain *domain = policy->driver_data;
 	int index = cpufreq_table_find_index_l(policy, target_freq, false);
 
-	gem5_request(policy, index);
+	scoped_guard(raw_spinlock_irqsave, &domain->ectrl->lock)
+		gem5_request(domain, index);
 	return policy->freq_table[index].frequency;
 }
 
@@ -152,19 +214,22 @@ static unsigned int gem5_cpufreq_get(unsigned int cpu)
 	return gem5_khz(policy, level);
 }
 
-/* What the domain gets of what it requested. */
-static unsigned long gem5_granted_khz(const struct cpufreq_policy *policy)
+/* What the domain gets of what was requested for it. */
+static unsigned int gem5_granted_khz(const struct cpufreq_policy *policy)
 {
 	const struct gem5_domain *domain = policy->driver_data;
 	struct gem5_ectrl *ectrl = domain->ectrl;
 	u32 level;
+
+	if (!ectrl->may_grant_less)
+		return READ_ONCE(domain->requested_khz);
 
 	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
 		writel_relaxed(domain->id, ectrl->base + DOMAIN_ID);
 		level = readl_relaxed(ectrl->base + PERF_LEVEL_GRANTED);
 	}
 
-	return min(READ_ONCE(domain->requested_khz), gem5_khz(policy, level));
+	return min_t(unsigned int, READ_ONCE(domain->requested_khz), gem5_khz(policy, level));
 }
 
 static unsigned long gem5_freq_scale(const struct cpufreq_policy *policy, unsigned long khz)
@@ -172,30 +237,101 @@ static unsigned long gem5_freq_scale(const struct cpufreq_policy *policy, unsign
 	return (khz << SCHED_CAPACITY_SHIFT) / policy->cpuinfo.max_freq;
 }
 
-static int gem5_cpufreq_limited_target_index(struct cpufreq_policy *policy,
-					     unsigned int index)
+/* Where the core leaves the scale to the ticks, and idle CPUs have none, or did not request. */
+static void gem5_scale_freq(const struct cpufreq_policy *policy, unsigned int khz)
 {
-	struct gem5_domain *domain = policy->driver_data;
+	unsigned long scale = gem5_freq_scale(policy, khz);
+	unsigned int cpu;
 
-	WRITE_ONCE(domain->requested_khz, policy->freq_table[index].frequency);
-	return gem5_cpufreq_target_index(policy, index);
+	for_each_cpu(cpu, policy->related_cpus)
+		WRITE_ONCE(per_cpu(arch_freq_scale, cpu), scale);
+}
+
+/* Another domain's request began or ended a floor of this one, if it changes the clock. */
+static void gem5_apply_floor(struct gem5_domain *domain)
+{
+	struct cpufreq_policy *policy = domain->policy;
+	unsigned int index = gem5_wanted_index(domain);
+	unsigned int cpu, khz = policy->freq_table[index].frequency;
+
+	if (khz == domain->requested_khz)
+		return;
+
+	gem5_request(domain, index);
+	gem5_scale_freq(policy, khz);
+	WRITE_ONCE(policy->cur, khz);
+	for_each_cpu(cpu, policy->cpus)
+		trace_cpu_frequency(khz, cpu);
 }
 
 static unsigned int gem5_cpufreq_limited_fast_switch(struct cpufreq_policy *policy,
 						     unsigned int target_freq)
 {
-	struct gem5_domain *domain = policy->driver_data;
-	unsigned long khz, scale;
-	unsigned int cpu;
+	int index = cpufreq_table_find_index_l(policy, target_freq, false);
+	struct gem5_domain *pos, *domain = policy->driver_data;
+	struct gem5_ectrl *ectrl = domain->ectrl;
+	unsigned int khz;
 
-	WRITE_ONCE(domain->requested_khz, gem5_cpufreq_fast_switch(policy, target_freq));
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		domain->asked_khz = policy->freq_table[index].frequency;
+		gem5_request(domain, gem5_wanted_index(domain));
+		if (ectrl->nr_floors)
+			list_for_each_entry(pos, &ectrl->domains, node)
+				if (pos != domain)
+					gem5_apply_floor(pos);
+	}
+
 	khz = gem5_granted_khz(policy);
-
-	/* The core leaves the scale to the ticks, and idle CPUs have none. */
-	scale = gem5_freq_scale(policy, khz);
-	for_each_cpu(cpu, policy->related_cpus)
-		WRITE_ONCE(per_cpu(arch_freq_scale, cpu), scale);
+	gem5_scale_freq(policy, khz);
 	return khz;
+}
+
+static void gem5_transition(struct gem5_domain *domain)
+{
+	struct cpufreq_policy *policy = domain->policy;
+	struct gem5_ectrl *ectrl = domain->ectrl;
+	struct cpufreq_freqs freqs = { };
+	unsigned int index;
+
+	lockdep_assert_held(&ectrl->transitions);
+
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		index = gem5_wanted_index(domain);
+		if (policy->fast_switch_enabled)
+			gem5_apply_floor(domain);
+	}
+
+	freqs.old = policy->cur;
+	freqs.new = policy->freq_table[index].frequency;
+	if (policy->fast_switch_enabled || freqs.old == freqs.new)
+		return;
+
+	cpufreq_freq_transition_begin(policy, &freqs);
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock)
+		gem5_request(domain, index);
+	cpufreq_freq_transition_end(policy, &freqs, 0);
+}
+
+/*
+ * With floors, from a context that may sleep: policy->cur is what is in force, not what was asked
+ * for, of this policy and of the others. Domains whose floor rises or falls come first.
+ */
+static int gem5_cpufreq_target(struct cpufreq_policy *policy, unsigned int target_freq,
+			       unsigned int relation)
+{
+	struct gem5_domain *pos, *domain = policy->driver_data;
+	struct gem5_ectrl *ectrl = domain->ectrl;
+
+	scoped_guard(mutex, &ectrl->transitions) {
+		scoped_guard(raw_spinlock_irqsave, &ectrl->lock)
+			domain->asked_khz = policy->freq_table[policy->cached_resolved_idx].frequency;
+		list_for_each_entry(pos, &ectrl->domains, node)
+			if (pos != domain)
+				gem5_transition(pos);
+		gem5_transition(domain);
+	}
+	gem5_wait(ectrl);
+	return 0;
 }
 
 /* At each tick: the scheduler, and those who read the policy, see what is granted by now. */
@@ -218,7 +354,7 @@ static void gem5_scale_freq_tick(void)
 		cmpxchg(&policy->cur, cur, khz);
 }
 
-static struct scale_freq_data gem5_scale_freq = {
+static struct scale_freq_data gem5_scale_freq_data = {
 	.source		= SCALE_FREQ_SOURCE_CPUFREQ,
 	.set_freq_scale	= gem5_scale_freq_tick,
 };
@@ -254,7 +390,6 @@ static struct gem5_domain *gem5_domain_read(struct gem5_ectrl *ectrl, u32 id)
 	domain->ectrl = ectrl;
 	domain->id = id;
 	domain->nr_levels = nr_levels;
-	domain->requested_khz = ULONG_MAX;
 	for (i = 0; i < nr_levels; i++) {
 		scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
 			writel_relaxed(id, ectrl->base + DOMAIN_ID);
@@ -310,6 +445,7 @@ static int gem5_cpufreq_init(struct cpufreq_policy *policy)
 	struct of_phandle_args args;
 	struct gem5_domain *domain;
 	struct device *dev;
+	u32 level;
 	int ret;
 
 	dev = get_cpu_device(policy->cpu);
@@ -343,14 +479,25 @@ static int gem5_cpufreq_init(struct cpufreq_policy *policy)
 	if (ret)
 		goto free_table;
 
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		writel_relaxed(domain->id, ectrl->base + DOMAIN_ID);
+		level = readl_relaxed(ectrl->base + PERF_LEVEL);
+	}
+
 	policy->driver_data = domain;
 	policy->freq_table = table;
+	domain->policy = policy;
+	domain->asked_khz = gem5_khz(policy, level);
+	domain->requested_khz = domain->asked_khz;
 	policy->cpuinfo.transition_latency = ectrl->latency_ns;
 	policy->transition_delay_us = ectrl->rate_limit_us;
 	policy->fast_switch_possible = !ectrl->waits;
 	policy->dvfs_possible_from_any_cpu = true;
+	scoped_guard(mutex, &ectrl->transitions)
+		scoped_guard(raw_spinlock_irqsave, &ectrl->lock)
+			list_add(&domain->node, &ectrl->domains);
 	if (ectrl->may_grant_less)
-		topology_set_scale_freq_source(&gem5_scale_freq, policy->cpus);
+		topology_set_scale_freq_source(&gem5_scale_freq_data, policy->cpus);
 	return 0;
 
 free_table:
@@ -367,6 +514,9 @@ static void gem5_cpufreq_exit(struct cpufreq_policy *policy)
 	struct device *dev = get_cpu_device(policy->cpu);
 	struct gem5_domain *domain = policy->driver_data;
 
+	scoped_guard(mutex, &domain->ectrl->transitions)
+		scoped_guard(raw_spinlock_irqsave, &domain->ectrl->lock)
+			list_del(&domain->node);
 	if (domain->ectrl->may_grant_less)
 		topology_clear_scale_freq_source(SCALE_FREQ_SOURCE_CPUFREQ,
 						 policy->related_cpus);
@@ -404,10 +554,34 @@ static struct cpufreq_driver gem5_cpufreq_driver = {
 	.attr		= gem5_cpufreq_attr,
 };
 
+static int gem5_read_floors(struct device *dev, struct gem5_ectrl *ectrl)
+{
+	const char *name = "gem5,clock-floors";
+	const size_t cells = sizeof(struct gem5_floor) / sizeof(u32);
+	struct gem5_floor *floors;
+	int nr;
+
+	if (!of_property_present(dev->of_node, name))
+		return 0;
+
+	nr = of_property_count_elems_of_size(dev->of_node, name, sizeof(*floors));
+	if (nr <= 0)
+		return -EINVAL;
+
+	floors = devm_kcalloc(dev, nr, sizeof(*floors), GFP_KERNEL);
+	if (!floors)
+		return -ENOMEM;
+
+	ectrl->floors = floors;
+	ectrl->nr_floors = nr;
+	return of_property_read_u32_array(dev->of_node, name, (u32 *)floors, nr * cells);
+}
+
 static int gem5_cpufreq_probe(struct platform_device *pdev)
 {
 	struct device *dev = &pdev->dev;
 	struct gem5_ectrl *ectrl;
+	int ret;
 
 	ectrl = devm_kzalloc(dev, sizeof(*ectrl), GFP_KERNEL);
 	if (!ectrl)
@@ -418,6 +592,8 @@ static int gem5_cpufreq_probe(struct platform_device *pdev)
 		return PTR_ERR(ectrl->base);
 
 	raw_spin_lock_init(&ectrl->lock);
+	mutex_init(&ectrl->transitions);
+	INIT_LIST_HEAD(&ectrl->domains);
 
 	/* While the handler is disabled every other register reads as 0. */
 	if (!readl_relaxed(ectrl->base + DVFS_HANDLER_STATUS))
@@ -429,10 +605,16 @@ static int gem5_cpufreq_probe(struct platform_device *pdev)
 		ectrl->rate_limit_us = DEFAULT_RATE_LIMIT_US;
 	ectrl->waits = of_property_read_bool(dev->of_node, "gem5,wait-for-transition");
 	ectrl->may_grant_less = of_property_read_bool(dev->of_node, "gem5,may-grant-less");
-	if (ectrl->may_grant_less) {
-		gem5_cpufreq_driver.target_index = gem5_cpufreq_limited_target_index;
-		gem5_cpufreq_driver.fast_switch = gem5_cpufreq_limited_fast_switch;
+	ret = gem5_read_floors(dev, ectrl);
+	if (ret)
+		return dev_err_probe(dev, ret, "no usable gem5,clock-floors\n");
+	if (ectrl->nr_floors) {
+		gem5_cpufreq_driver.target = gem5_cpufreq_target;
+		/* A request for what is in force changes what is in force when a floor ends. */
+		gem5_cpufreq_driver.flags |= CPUFREQ_NEED_UPDATE_LIMITS;
 	}
+	if (ectrl->may_grant_less || ectrl->nr_floors)
+		gem5_cpufreq_driver.fast_switch = gem5_cpufreq_limited_fast_switch;
 
 	gem5_cpufreq_driver.driver_data = ectrl;
 	return cpufreq_register_driver(&gem5_cpufreq_driver);
