@@ -260,6 +260,22 @@ class ControlKnobs:
             "do not have it",
         },
     )
+    fair_server: bool = knob(
+        True,
+        KERNEL,
+        "switch the deadline server of each CPU's fair tasks off: its bandwidth is a floor of what "
+        "schedutil asks for",
+        conditions=True,
+    )
+    idle_governor: str = knob(
+        "menu",
+        KERNEL,
+        "governor of idle states",
+        choices=dict.fromkeys(("menu", "teo"), ""),
+        called="idle governor",
+        word="idle-{}",
+        conditions=True,
+    )
     decisions: bool = knob(
         False,
         RECORDING,

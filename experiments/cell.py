@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,9 @@ from eascope.host.cache import artefact, digest_of, runs_root, sha256_bytes, sha
 from eascope.host.dry import NotBuilt
 from eascope.host.errors import EascopeError, RequestError
 from eascope.kernels.build import KernelArtefact, kernel
-from eascope.kernels.state import boot_proof, state_expectations
+from eascope.kernels.state import boot_proof, on_platform, state_expectations
 from eascope.kernels.symbols import trace_symbols
-from eascope.kernels.variants import Kernel, boot_args
+from eascope.kernels.variants import Kernel, boot_args, load_variants
 from eascope.rootfs.image import ImageArtefact
 from eascope.rootfs.images import PROVIDER_VARIABLE, PROVIDERS, provider_asked
 
@@ -190,6 +190,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,
         expectations=proofs_of(names),
+        **_before_the_switch(names),
         full=request.full,
         boot=boot_proof(variant),
         events=events,
@@ -249,6 +250,18 @@ def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
 def proofs_of(names: Names) -> list[tuple[str, ...]]:
     """Lines of a script that prove the variant's state and the figures that the kernel is given."""
     return state_expectations(names.variant, names.given)
+
+
+def _before_the_switch(names: Names) -> dict[str, Any]:
+    """What `experiments.script.script` needs where the window begins under mainline."""
+    if not names.scenario.window.mainline_ms:
+        return {}
+    bare = replace(names.variant, switches=(), declares=load_variants()["mainline"].declares)
+    first = names.request.controls.of_variant(on_platform(bare, names.given), names.given)
+    return {
+        "later": [switch for switch in names.variant.switches if switch not in first.switches],
+        "expected_before": state_expectations(first, names.given),
+    }
 
 
 def machine_of(names: Names, text: bytes) -> Machine:

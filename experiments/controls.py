@@ -32,7 +32,7 @@ from eascope.configs.platform_file import load_platform
 from eascope.experiments.reference import reference_iteration_ns
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
-from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.guest_files import FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.variants import Variant
 
 #: Controls that set the platform's field of the same name.
@@ -140,8 +140,8 @@ class Controls(ControlKnobs):
             )
         return {key: value for key, value in vars(platform.board_dvfs).items() if key in CONTROLS}
 
-    def of_variant(self, variant: Variant) -> Variant:
-        """``variant`` with its own switches and those of the controls."""
+    def of_variant(self, variant: Variant, platform: Platform) -> Variant:
+        """``variant`` with its own switches and those of the controls, on ``platform``."""
         own = variant.switches
         first = tuple(switch for switch in self.switches if switch not in own)
         off = (
@@ -149,7 +149,12 @@ class Controls(ControlKnobs):
             for name, item in CONTROLS.items()
             if item.feature and not getattr(self, name)
         )
-        last = tuple(switch for switch in off if switch not in own)
+        idle = [(IDLE_GOVERNOR, self.idle_governor)] * (self.idle_governor != "menu")
+        servers = [
+            (f"{SCHED_DEBUG}/fair_server/cpu{cpu}/runtime", "0")
+            for cpu in (() if self.fair_server else platform.cpus)
+        ]
+        last = tuple(switch for switch in (*off, *idle, *servers) if switch not in own)
         return replace(variant, switches=(*first, *own, *last)) if first or last else variant
 
 

@@ -154,7 +154,8 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     scenario = files.scenario(request.scenario, platform, request.own)
     _check_memory(scenario, request, platform, activity)
     kernel = replace(kernel, more=scenario.kernel_fragments)
-    variant = request.controls.of_variant(on_platform(asked, platform))
+    variant = request.controls.of_variant(on_platform(asked, platform), platform)
+    _check_begins(scenario, kernel, asked)
     check_queues_have(request.controls.events, kernel, variant.name)
     return Names(
         request=request,
@@ -167,6 +168,17 @@ def resolve(request: Request, files: Files | None = None) -> Names:
         kernel=kernel,
         figures=figures_of(scenario, platform, engine),
     )
+
+
+def _check_begins(scenario: Scenario, kernel: Kernel, variant: Variant) -> None:
+    """Check that a variant can begin as mainline, where the scenario's window does."""
+    mainline = load_catalogue().variants["mainline"]
+    boots_alike = (variant.boot, variant.dtb) == (mainline.boot, mainline.dtb)
+    if scenario.window.mainline_ms and not (kernel.starts_as_mainline and boots_alike):
+        raise RequestError(
+            f"{shown_path(scenario.path)}: window.from: {variant.name} does not boot as mainline: "
+            "allowed: variants that switches alone make of it, such as cas and feec-b"
+        )
 
 
 def _check_memory(

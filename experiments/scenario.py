@@ -128,6 +128,8 @@ class WindowLengths:
     short_ms: int | None
     full_ms: int | None
     until: str | None = None
+    #: Time before the warm-up in which the variant's own switches are not written yet.
+    mainline_ms: int = 0
 
     def length_ms(self, full: bool) -> int | None:
         """The measured part's length, or ``None``: until the tasks or programs end."""
@@ -136,7 +138,8 @@ class WindowLengths:
     def simulated_s(self, full: bool) -> float:
         """Warm-up and measured part in s, with `UNKNOWN_MS` where the length is not known."""
         length_ms = self.length_ms(full)
-        return (self.warmup_ms + (UNKNOWN_MS if length_ms is None else length_ms)) / 1000
+        before_ms = self.mainline_ms + self.warmup_ms
+        return (before_ms + (UNKNOWN_MS if length_ms is None else length_ms)) / 1000
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ KEYS = {
     ),
     "work": ("unit", "counted"),
     "frames": ("paced_by", "drawn_by", "periods"),
-    "window": ("warmup_ms", "short_ms", "full_ms", "until"),
+    "window": ("from", "mainline_ms", "warmup_ms", "short_ms", "full_ms", "until"),
 }
 
 
@@ -277,14 +277,18 @@ def _window(table: StrictTable) -> WindowLengths:
     short = full = until = None
     if table.has("until"):
         until = table.text("until", ["tasks-end", "programs-end"])
-        for key in ("short_ms", "full_ms"):
+        for key in ("short_ms", "full_ms", "from"):
             if table.has(key):
                 raise table.error(key, "not together with until")
     else:
         full = table.integer("full_ms", 1, 3_000_000, "ms")
         short = table.integer("short_ms", 1, full, "ms, up to full_ms")
+    mainline = 0
+    if table.has("from"):
+        table.text("from", ("mainline",))
+        mainline = table.integer("mainline_ms", LEAST_WARMUP_MS, 600_000, "ms before the switch")
     table.finish()
-    return WindowLengths(warmup, short, full, until)
+    return WindowLengths(warmup, short, full, until, mainline)
 
 
 def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:

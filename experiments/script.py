@@ -69,6 +69,8 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     boot: Iterable[str] = (),
     events: Sequence[str] = TRACE_EVENTS,
     trace_kib: int,
+    later: Iterable[tuple[str, str]] = (),
+    expected_before: Sequence[Sequence[str]] = (),
     mixtures: Sequence[Elision] = (),
     symbols: Iterable[tuple[str, str]] = (),
 ) -> bytes:
@@ -78,6 +80,8 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param elision: the eliding copy of rt-app; None: the loop is executed.
     :param switches: (path, value) of the variant, applied first.
     :param expectations: lines that prove the declared state, before the window and after it.
+    :param later: those of ``switches`` that are written in front of the warm-up, the state before
+        being that of ``expected_before``.
     :param boot: lines that prove the boot arguments.
     :param events: recorded events as ``system:name``; empty: none.
     :param trace_kib: ring buffer of a CPU for them.
@@ -88,6 +92,10 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     if not workload.documents:  # no rt-app, whose loop it would be
         elision = None
     proofs = [" ".join(words) for words in expectations]
+    late = [*later]
+    first = [switch for switch in switches if switch not in late]
+    before = [" ".join(words) for words in expected_before]
+    switching = [*(f"write {path} {value}" for path, value in late), *proofs] if before else []
     setup = []
     if events:
         setup = [f"trace-setup {trace_kib} {' '.join(events)}"]
@@ -96,13 +104,13 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     copies |= {memory_name(n): mixture.program for n, mixture in enumerate(mixtures, 1)}
     body = [
         *setup,
-        *proofs,
+        *(before or proofs),
         "barrier",
         *([f"write {RANDOM} {replicate.rng_seed}"] if replicate.rng_seed else []),
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         *([f"write {TRACING_ON} 1"] if events else []),
-        *_window(scenario, workload, copies, full),
+        *_window(scenario, workload, copies, full, switching),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         *(["trace-collect"] if events else []),
@@ -111,7 +119,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *members.transactions(scenario),
         "exit",
     ]
-    head = [*_switches(scenario, switches), *boot, *(elision_lines(elision) if elision else [])]
+    head = [*_switches(scenario, first), *boot, *(elision_lines(elision) if elision else [])]
     return _lines([*head, *mixture_lines(mixtures)]) + _files(workload) + _lines(body)
 
 
@@ -139,13 +147,18 @@ def document_path(name: str) -> str:
 
 
 def _window(
-    scenario: Scenario, workload: Workload, rt_apps: Mapping[str, str], full: bool
+    scenario: Scenario,
+    workload: Workload,
+    rt_apps: Mapping[str, str],
+    full: bool,
+    switching: Sequence[str],
 ) -> list[str]:
-    """Lines from the start of the workload to its end: stirring, warm-up and window.
+    """Lines from the start of the workload to its end: stirring, switch, warm-up and window.
 
     The kernel's counters are read outside the window, next to both of its ends.
 
     :param rt_apps: the copy that runs each input, by its path in the guest.
+    :param switching: lines that end mainline's time, where the window has one.
     """
     window, programs, replicate = scenario.window, scenario.programs, workload.replicate
     length_ms = window.length_ms(full)
@@ -163,6 +176,8 @@ def _window(
         *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
         *(f"spawn {name} {rt_apps[name]} {document_path(name)}" for name in workload.documents),
         *members.loads(scenario, full, starts),
+        *([f"sleep-ms {window.mainline_ms}"] if window.mainline_ms else []),
+        *switching,
         *members.warm_up(scenario, (window.warmup_ms + replicate.stir_ms) * 1000 + first_us),
         *(f"wait {name}" for name in ended),
         f"report {STATS}",

@@ -47,6 +47,7 @@ class Kernel:
     :param tree: a person's tree as its source, instead of a release's.
     :param patches: folder of the queue `own`, if it is outside the repository.
     :param more: further fragments for a scenario's programs; none for all other runs.
+    :param starts_as_mainline: before any switch is written it behaves as mainline.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Kernel:
     tree: Tree | None = None
     patches: Path | None = None
     more: tuple[str, ...] = ()
+    starts_as_mainline: bool = True
 
     def folders(self, root: Path) -> list[Path]:
         """The folders of its queues, those of the repository being below ``root``."""
@@ -196,7 +198,14 @@ def _own(
     series = (name, *under.series) if first else (*under.series, name)
     summary = f"{of} with the patches of kernels/series/{name}"
     return (
-        replace(under, name=name, summary=summary, series=series, own=name),
+        replace(
+            under,
+            name=name,
+            summary=summary,
+            series=series,
+            own=name,
+            starts_as_mainline=False,
+        ),
         replace(
             base,
             name=name,
@@ -238,6 +247,7 @@ def _kernel(name: str, table: StrictTable) -> Kernel:
         table.text("summary"),
         _files(table, "series", SERIES, "series"),
         _files(table, "fragments", FRAGMENTS, "*.config"),
+        starts_as_mainline=not table.has("starts_as_mainline") or table.flag("starts_as_mainline"),
     )
     table.finish()
     return kernel

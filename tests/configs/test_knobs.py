@@ -16,7 +16,7 @@ from eascope.experiments.cli.request import request_of
 from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.host.errors import RequestError
-from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.guest_files import FEATURES, IDLE_GOVERNOR
 from eascope.kernels.naming import variant_named
 from eascope.kernels.own import NOTHING
 from eascope.power.given import USUAL
@@ -141,7 +141,7 @@ def test_a_control_that_is_a_feature_or_a_field_does_what_it_says(juno: Platform
     seen = []
     for name, knob in CONTROLS.items():
         if knob.feature:
-            off = controls_with(**{name: False}).of_variant(mainline).switches
+            off = controls_with(**{name: False}).of_variant(mainline, juno).switches
             assert off[-1] == (FEATURES, f"NO_{knob.feature}")
             seen.append(name)
         elif knob.default is None and hasattr(juno, name):
@@ -149,3 +149,8 @@ def test_a_control_that_is_a_feature_or_a_field_does_what_it_says(juno: Platform
             assert getattr(controls_with(**{name: other}).of_platform(juno), name) == other
             seen.append(name)
     assert len(seen) >= 5
+    servers = controls_with(fair_server=False).of_variant(mainline, juno).switches
+    assert {path.split("/")[-2] for path, _ in servers} >= {f"cpu{cpu}" for cpu in juno.cpus}
+    assert (IDLE_GOVERNOR, "teo") in controls_with(idle_governor="teo").of_variant(
+        mainline, juno
+    ).switches

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,8 @@ from eascope.experiments.controls import Controls
 from eascope.experiments.request import resolve
 from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.script import script
+from eascope.host.errors import RequestError
+from eascope.host.imports import REPO
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from eascope.kernels.switches import STATS
 from eascope.rootfs.image import RT_APP
@@ -43,6 +46,28 @@ def test_script_proves_the_state_before_and_after_the_window(artefacts: Artefact
     assert f"spawn rt-app {COPY.path} /tmp/rt-app.json" in lines
     executed = prepared(elide=False).machine.script.decode()
     assert f"spawn rt-app {RT_APP} /tmp/rt-app.json\n" in executed
+
+
+def test_a_window_may_begin_under_mainline(artefacts: Artefacts, tmp_path: Path) -> None:
+    """Tasks run under mainline, which is proven; then the variant's own switches are written."""
+    text = (REPO / "experiments" / "scenarios" / "smoke.toml").read_text()
+    (path := tmp_path / "smoke.toml").write_text(
+        text.replace("[window]\n", '[window]\nfrom = "mainline"\nmainline_ms = 700\n')
+    )
+    controls = Controls(delay_dequeue=False)
+    cell = prepared(variant="cas", scenario=str(path), controls=controls)
+    lines = cell.machine.script.decode().splitlines()
+    off, on = (f"expect {ENERGY_AWARE} {value}" for value in (0, 1))
+    switch = lines.index(f"write {ENERGY_AWARE} 0")
+    begin = lines.index(f"spawn rt-app {COPY.path} /tmp/rt-app.json")
+    assert lines.index(f"write {FEATURES} NO_DELAY_DEQUEUE") < lines.index(on) < begin < switch
+    assert begin < lines.index("sleep-ms 700") < switch < lines.index(off) < lines.index("start")
+    assert on not in lines[switch:]
+    same = prepared(variant="mainline", scenario=str(path), controls=controls)
+    assert same.machine.script.decode().splitlines().count("sleep-ms 700") == 1
+    for variant in ("uclamp-sum", "cas-performance"):
+        with pytest.raises(RequestError, match=rf"window.from: {variant} does not boot as main"):
+            prepared(variant=variant, scenario=str(path))
 
 
 def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
