@@ -45,6 +45,7 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
         to that release.
     """
     plain, place = _split("variant", name, own)
+    change = own.change(plain)
     if own.tree(plain) and not place:
         plain, place = OWN_IS_AS, plain
     catalogue = load_catalogue()
@@ -56,7 +57,8 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
         )
     if folder := own.queue(plain):
         kernel, variant = _patched(catalogue, folder)
-    elif plain in variants:
+    elif plain in variants or change in own.changes:
+        plain = plain if plain in variants else OWN_IS_AS
         variant = variants[plain]
         kernel = catalogue.kernels[variant.kernel]
     elif ("/" in name or "." in name) and os.path.exists(name):
@@ -72,7 +74,7 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
             f"variant {name!r}: Linux {release} does not have its switches: "
             f"allowed: {', '.join(f'{plain}@{known}' for known in variant.releases)}"
         )
-    return kernel, replace(variant, name=name, kernel=kernel.name)
+    return kernel, replace(change.applied(variant), name=name, kernel=kernel.name)
 
 
 def _split(kind: str, name: str, own: Own) -> tuple[str, str]:

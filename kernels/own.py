@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels from the command line: ``--kernel NAME=TREE[@REF]`` and ``--patch FILE``."""
+"""Variants from the command line.
+
+``--kernel NAME=TREE[@REF]``, ``--patch FILE``, ``--boot NAME=ARGUMENTS`` and
+``--switch NAME:PATH=VALUE``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eascope.host.cache import artefact, sha256_bytes
@@ -13,13 +17,28 @@ from eascope.host.errors import RequestError
 from eascope.host.strict import NAME_RULE, is_name
 from eascope.kernels.queues import CONFIG, changes_something, states_options
 from eascope.kernels.releases import RELEASES
+from eascope.kernels.switches import PATH_RULE, Switches, is_switch
 from eascope.kernels.trees import Tree, read_tree
-from eascope.kernels.variants import Catalogue, load_catalogue
+from eascope.kernels.variants import BOOT_RULE, Catalogue, Variant, is_boot, load_catalogue
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a variant of one's own has besides its kernel."""
+
+    name: str
+    boot: str = ""
+    switches: Switches = ()
+
+    def applied(self, variant: Variant) -> Variant:
+        """``variant`` with these boot arguments and switches in addition, and after its own."""
+        boot = f"{variant.boot} {self.boot}".strip()
+        return replace(variant, boot=boot, switches=(*variant.switches, *self.switches))
 
 
 @dataclass(frozen=True)
 class Own:
-    """The trees and patches that a command's options name.
+    """The trees, patches and changes that a command's options name.
 
     :param trees: ``NAME`` is `mainline` on the tree, ``VARIANT@NAME`` another variant.
     :param patches: folders of queues; ``NAME``, the folder's, is `mainline` with these patches.
@@ -27,14 +46,17 @@ class Own:
 
     trees: tuple[Tree, ...] = ()
     patches: tuple[Path, ...] = ()
+    #: Of a name that a tree or a patch has too, or else of `mainline`.
+    changes: tuple[Change, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """The variants in addition to those of ``variants.toml``."""
-        return [tree.name for tree in self.trees] + [folder.name for folder in self.patches]
+        first = [tree.name for tree in self.trees] + [folder.name for folder in self.patches]
+        return list(dict.fromkeys([*first, *(change.name for change in self.changes)]))
 
     def check_used(self, variants: Sequence[str]) -> None:
-        """Refuse a tree or a patch that none of ``variants`` names: it would change nothing.
+        """Refuse what none of ``variants`` names: it would change nothing.
 
         :raises RequestError: the first that no variant names.
         """
@@ -42,6 +64,7 @@ class Own:
         for option, names in (
             ("--kernel", [tree.name for tree in self.trees]),
             ("--patch", [folder.name for folder in self.patches]),
+            ("--boot or --switch", [change.name for change in self.changes]),
         ):
             for name in names:
                 if name not in used:
@@ -58,12 +81,21 @@ class Own:
         """The folder of the queue of that name."""
         return next((folder for folder in self.patches if folder.name == name), None)
 
+    def change(self, name: str) -> Change:
+        """What the variant of that name has besides its kernel."""
+        return next((change for change in self.changes if change.name == name), Change(name))
+
 
 NOTHING = Own()
 
 
-def read_own(kernels: Sequence[str], patches: Sequence[str]) -> Own:
-    """The trees and patches of the options ``--kernel`` and ``--patch``.
+def read_own(
+    kernels: Sequence[str],
+    patches: Sequence[str],
+    boots: Sequence[str] = (),
+    switches: Sequence[str] = (),
+) -> Own:
+    """What the options ``--kernel``, ``--patch``, ``--boot`` and ``--switch`` name.
 
     :raises RequestError: the first that is wrong.
     """
@@ -83,7 +115,31 @@ def read_own(kernels: Sequence[str], patches: Sequence[str]) -> Own:
             raise RequestError(f"--patch {text!r}: allowed: a name that no --kernel has")
         files.setdefault(name, []).append(file)
     queues = (_queue(name, some) for name, some in files.items())
-    return Own(tuple(trees.values()), tuple(queues))
+    return Own(
+        tuple(trees.values()), tuple(queues), tuple(_changes(catalogue, boots, switches).values())
+    )
+
+
+def _changes(
+    catalogue: Catalogue, boots: Sequence[str], switches: Sequence[str]
+) -> dict[str, Change]:
+    changes: dict[str, Change] = {}
+    for text in boots:
+        name, _, boot = text.partition("=")
+        if not is_boot(boot):
+            raise RequestError(f"--boot {text!r}: allowed: NAME=ARGUMENTS, {BOOT_RULE}")
+        check_name(catalogue, "--boot", text, name)
+        before = changes.get(name, Change(name))
+        changes[name] = replace(before, boot=f"{before.boot} {boot}".strip())
+    for text in switches:
+        name, _, switch = text.partition(":")
+        path, _, value = switch.partition("=")
+        if not is_switch([path, value]):
+            raise RequestError(f"--switch {text!r}: allowed: NAME:PATH=VALUE, {PATH_RULE}")
+        check_name(catalogue, "--switch", text, name)
+        before = changes.get(name, Change(name))
+        changes[name] = replace(before, switches=(*before.switches, (path, value)))
+    return changes
 
 
 def check_name(catalogue: Catalogue, option: str, text: str, name: str) -> None:

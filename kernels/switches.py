@@ -20,6 +20,12 @@ _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
 
+#: What `is_switch` takes as a path.
+PATH_RULE = (
+    f"path below {', '.join(SWITCH_ROOTS)} and none that takes a CPU away: all CPUs are online and "
+    "in the domains"
+)
+
 Switches = tuple[tuple[str, str], ...]
 
 
@@ -28,17 +34,15 @@ def read_switches(table: StrictTable) -> Switches:
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    allowed = (
-        f"a list of [path, value], both strings, path below {', '.join(SWITCH_ROOTS)} and none "
-        "that takes a CPU away: all CPUs are online and in the domains"
-    )
+    allowed = f"a list of [path, value], both strings, {PATH_RULE}"
     value = table.value("switches", allowed)
-    if not isinstance(value, list) or not all(_is_switch(item) for item in value):
+    if not isinstance(value, list) or not all(is_switch(item) for item in value):
         raise table.error("switches", allowed)
     return tuple((path, text) for path, text in value)
 
 
-def _is_switch(item: object) -> bool:
+def is_switch(item: object) -> bool:
+    """Whether it is a path and a value that may be written there."""
     if not isinstance(item, list) or len(item) != 2:
         return False
     if not all(isinstance(part, str) and part and "\n" not in part for part in item):

@@ -35,6 +35,11 @@ DEVIATIONS = "a list of texts on one line each, empty where nothing deviates"
 _BOOT = re.compile(r"[!#-~]+( [!#-~]+)*")
 #: Arguments that take CPUs away, as `kernels.switches` has files that do.
 _TAKES_CPUS = ("isolcpus", "maxcpus", "nosmp", "nr_cpus")
+#: What `is_boot` takes.
+BOOT_RULE = (
+    "kernel arguments without quotes, separated by single spaces; none of "
+    f"{', '.join(_TAKES_CPUS)}: all CPUs are online and in the domains"
+)
 
 
 @dataclass(frozen=True)
@@ -281,16 +286,16 @@ def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Va
 
 
 def _boot(table: StrictTable) -> str:
-    allowed = (
-        "kernel arguments without quotes, separated by single spaces, or an empty string; none of "
-        f"{', '.join(_TAKES_CPUS)}: all CPUs are online and in the domains"
-    )
-    value = table.value("boot", allowed)
-    if not isinstance(value, str) or (value and not _BOOT.fullmatch(value)):
-        raise table.error("boot", allowed)
-    if any(argument.partition("=")[0] in _TAKES_CPUS for argument in value.split()):
-        raise table.error("boot", allowed)
+    value = table.value("boot", BOOT_RULE)
+    if not isinstance(value, str) or (value and not is_boot(value)):
+        raise table.error("boot", f"{BOOT_RULE}, or an empty string")
     return value
+
+
+def is_boot(text: str) -> bool:
+    """Whether these are boot arguments that a variant may have."""
+    names = [argument.partition("=")[0] for argument in text.split()]
+    return bool(_BOOT.fullmatch(text)) and not {*names} & {*_TAKES_CPUS}
 
 
 def _declares(table: StrictTable) -> Declared:

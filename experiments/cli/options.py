@@ -90,6 +90,21 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         "same NAME are applied in the order given; a file with lines CONFIG_NAME=VALUE states "
         "options",
     )
+    group.add_argument(
+        "--boot",
+        action="append",
+        default=[],
+        metavar="NAME=ARGUMENTS",
+        help="boot arguments: NAME is mainline, or your kernel or patch of this name, with them in "
+        "addition; may be repeated",
+    )
+    group.add_argument(
+        "--switch",
+        action="append",
+        default=[],
+        metavar="NAME:PATH=VALUE",
+        help="a file that selects a behaviour at run time, likewise; proven as every switch is",
+    )
 
 
 def _add_controls(group: argparse._ArgumentGroup) -> None:

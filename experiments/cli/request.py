@@ -38,7 +38,7 @@ def request_of(
         controls=Controls(**given),
         energy_model=energy_model,
         mode=options.mode,
-        own=read_own(options.kernel, options.patch),
+        own=read_own(options.kernel, options.patch, options.boot, options.switch),
         source_conditions=options.source_conditions,
     )
 

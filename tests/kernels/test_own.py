@@ -58,6 +58,54 @@ def test_a_patch_is_a_variant_as_mainline(patch: Path) -> None:
     assert [path.name[:4] for path in series_patches(kernel.folders(SERIES)[1])] == ["0001", "0002"]
 
 
+TEO = "cpuidle.governor=teo"
+MIGRATION = "/proc/sys/kernel/sched_util_clamp_min"
+
+
+def test_boot_arguments_and_switches_are_a_variant_as_mainline(linux: Path, patch: Path) -> None:
+    own = read_own(
+        [f"mine={linux}@old"],
+        [f"x={patch}"],
+        ["pelt8=a.b=8", f"pelt8={TEO}", "x=a.b=16", "mine=a.b=32"],
+        [f"pelt8:{MIGRATION}=512", f"late:{MIGRATION}=100"],
+    )
+    assert own.names == ["mine", "x", "pelt8", "late"]
+    mainline, plain = variant_named("mainline")
+    kernel, variant = variant_named("pelt8", own)
+    assert kernel == mainline
+    assert variant.boot == f"a.b=8 {TEO}"
+    assert variant.switches == (*plain.switches, (MIGRATION, "512"))
+    assert variant_named("late", own)[1].boot == ""
+    assert variant_named("pelt8@7.3", own)[0].release == "7.3"
+    kernel, variant = variant_named("x", own)
+    assert (kernel.own, variant.boot) == ("x", "a.b=16")
+    kernel, variant = variant_named("mine", own)
+    assert (kernel.name, variant.boot) == ("base@mine", "a.b=32")
+    assert variant_named("mainline", own)[1] == plain
+    with pytest.raises(RequestError, match="--boot or --switch: 'late' is not among the variants"):
+        own.check_used(["pelt8", "x", "mine"])
+
+
+@pytest.mark.parametrize(
+    ("boots", "switches", "words"),
+    [
+        (["pelt8"], [], "--boot 'pelt8': allowed: NAME=ARGUMENTS, kernel arguments without quotes"),
+        (["pelt8="], [], "--boot 'pelt8=': allowed: NAME=ARGUMENTS"),
+        (["a=maxcpus=2"], [], "none of isolcpus, maxcpus"),
+        (["cas=x"], [], "--boot 'cas=x': name 'cas': allowed: a name of lower-case letters"),
+        ([], ["a=/proc/sys/x"], "--switch 'a=/proc/sys/x': allowed: NAME:PATH=VALUE, path below"),
+        ([], ["a:/etc/passwd=1"], "allowed: NAME:PATH=VALUE, path below /proc/sys/"),
+        ([], ["a:/sys/devices/system/cpu/cpu1/online=0"], "none that takes a CPU away"),
+        ([], [f"feec-b:{MIGRATION}=1"], "name 'feec-b': allowed: a name of lower-case letters"),
+    ],
+)
+def test_a_wrong_change_is_one_line(boots: list[str], switches: list[str], words: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        read_own([], [], boots, switches)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_patch_may_have_any_name(patch: Path) -> None:
     file = patch.with_name("0001-two words (größe).patch")
     file.write_text(PATCH)
