@@ -127,11 +127,14 @@ def _of_eascope(arguments: list[str]) -> str:
         return output.getvalue().strip() if ended.code else ""
     # Trees give names of their own.
     trees = {tree.partition("=")[0] for tree in _texts(parsed.get("kernel"))}
+    changes = {
+        re.split("[=:]", text)[0] for key in ("boot", "switch") for text in parsed.get(key) or []
+    }
     known = {
         "platform": {name for name, _ in list_platforms()} | {"PLATFORM", "P"},
         "scenario": set(scenario_names()),
-        "variant": set(load_variants()) | trees,
-        "variants": set(load_variants()) | trees,
+        "variant": set(load_variants()) | trees | changes,
+        "variants": set(load_variants()) | trees | changes,
         "kind": set(KINDS),
     }
     for option, names in known.items():
