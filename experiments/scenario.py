@@ -143,6 +143,15 @@ class WindowLengths:
 
 
 @dataclass(frozen=True)
+class Write:
+    """A file of the guest's kernel that is written ``at_ms`` after the window's start."""
+
+    at_ms: int
+    path: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A scenario, checked against one platform."""
 
@@ -162,6 +171,8 @@ class Scenario:
     #: What its source had; None: nothing is said.
     source_conditions: SourceConditions | None = None
     frames: FramesRecord | None = None
+    #: In the order of time.
+    writes: tuple[Write, ...] = ()
     #: The guest image: one of ``rootfs/content.toml``.
     image: str = MINIMAL
 

@@ -23,10 +23,12 @@ from eascope.experiments.scenario import (
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
+    UNKNOWN_MS,
     Phase,
     Scenario,
     Task,
     WindowLengths,
+    Write,
 )
 from eascope.experiments.scenario_checks import (
     check_frames,
@@ -40,6 +42,7 @@ from eascope.experiments.sources import measurements
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, missing_key, shortened
 from eascope.host.strict import StrictTable, read_toml
+from eascope.kernels.switches import PATH_RULE, is_switch
 from eascope.rootfs.content import MINIMAL, load_content
 
 #: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
@@ -54,6 +57,8 @@ MOST_MEMORY = 0.7
 MOST_SIZE = 1e9
 POLICIES = ("other", "idle", "fifo", "rr")
 MOST_PROGRAMS = 9
+#: Writes within a window.
+MOST_EVENTS = 100
 #: Frames that are under way at once, in the deepest pipeline.
 MOST_PERIODS = 9
 #: A task's load signals follow its changes within 100 to 200 ms.
@@ -62,7 +67,7 @@ LEAST_WARMUP_MS = 200
 KEYS = {
     "": (
         *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
-        *("task", "program", "window", "expect", "work", "frames"),
+        *("task", "program", "window", "event", "expect", "work", "frames"),
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
@@ -73,6 +78,7 @@ KEYS = {
         *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
         *("sleep_us", "period_us", "cpus"),
     ),
+    "event": ("at_ms", "write"),
     "work": ("unit", "counted"),
     "frames": ("paced_by", "drawn_by", "periods"),
     "window": ("from", "mainline_ms", "warmup_ms", "short_ms", "full_ms", "until"),
@@ -93,6 +99,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
     image = top.text("image", load_content().images) if top.has("image") else MINIMAL
     names_there = [shortened(str(table.data.get("name"))) for table in tables]
+    window = _window(top.table("window"))
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
         .with_suffix("")
@@ -103,7 +110,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         loads=top.text("loads"),
         tasks=tuple(_task(table, platform, names_there) for table in tables),
         programs=tuple(read_program(table, platform, image) for table in programs),
-        window=_window(top.table("window")),
+        window=window,
         expect=tuple(
             map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
         ),
@@ -114,6 +121,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if top.has(SOURCE_CONDITIONS)
         else None,
         frames=_frames(top, names_there if with_tasks else []),
+        writes=_writes(top, window),
         image=image,
     )
     top.finish()
@@ -289,6 +297,23 @@ def _window(table: StrictTable) -> WindowLengths:
         mainline = table.integer("mainline_ms", LEAST_WARMUP_MS, 600_000, "ms before the switch")
     table.finish()
     return WindowLengths(warmup, short, full, until, mainline)
+
+
+def _writes(top: StrictTable, window: WindowLengths) -> tuple[Write, ...]:
+    """The tables ``[[event]]``."""
+    writes: list[Write] = []
+    last = UNKNOWN_MS if window.short_ms is None else window.short_ms - 1
+    for table in top.tables("event", 1, MOST_EVENTS) if top.has("event") else ():
+        table.only(KEYS["event"])
+        first = writes[-1].at_ms if writes else 1
+        at = table.integer("at_ms", first, last, "ms after the window's start, before its end")
+        allowed = f"[PATH, VALUE], {PATH_RULE}"
+        value = table.value("write", allowed)
+        if not is_switch(value):
+            raise table.error("write", allowed)
+        writes.append(Write(at, *value))
+        table.finish()
+    return tuple(writes)
 
 
 def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eascope.engines.base import Elision
 from eascope.experiments import members
@@ -24,6 +24,7 @@ UCLAMP_IN_USE = tuple(
 )
 
 TRACING_ON = "/sys/kernel/tracing/tracing_on"
+TRACE_MARKER = "/sys/kernel/tracing/trace_marker"
 #: What is written there is mixed into the kernel's random numbers.
 RANDOM = "/dev/urandom"
 #: Files of the guest that a run keeps in addition to its trace.
@@ -110,7 +111,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         *([f"write {TRACING_ON} 1"] if events else []),
-        *_window(scenario, workload, copies, full, switching),
+        *_window(scenario, workload, copies, full, switching, bool(events)),
         *proofs,
         *(f"report {path}" for path in REPORTED),
         *(["trace-collect"] if events else []),
@@ -152,6 +153,7 @@ def _window(
     rt_apps: Mapping[str, str],
     full: bool,
     switching: Sequence[str],
+    traced: bool,
 ) -> list[str]:
     """Lines from the start of the workload to its end: stirring, switch, warm-up and window.
 
@@ -159,6 +161,7 @@ def _window(
 
     :param rt_apps: the copy that runs each input, by its path in the guest.
     :param switching: lines that end mainline's time, where the window has one.
+    :param traced: whether markers can be written.
     """
     window, programs, replicate = scenario.window, scenario.programs, workload.replicate
     length_ms = window.length_ms(full)
@@ -166,6 +169,7 @@ def _window(
     # The window starts with the first program: what the machine does before is not the program's.
     measured = [starts[program.name] for program in programs if program.role == MEASURED]
     first_us = min(measured) if measured and replicate.noise else 0
+    last_ms = scenario.writes[-1].at_ms if scenario.writes else 0
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
     # Threads that only stir end before the window.
@@ -188,7 +192,8 @@ def _window(
             for program in programs
             if program.role == MEASURED
         ),
-        *([f"sleep-ms {length_ms}"] if length_ms is not None else []),
+        *_writes(scenario, traced),
+        *([f"sleep-ms {length_ms - last_ms}"] if length_ms is not None else []),
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs if program.ends_itself),
         "stop",
@@ -196,3 +201,15 @@ def _window(
         *members.stops(scenario),
         *(f"kill {name}" for name in workload.documents if name not in (*waited, *ended)),
     ]
+
+
+def _writes(scenario: Scenario, traced: bool) -> Iterator[str]:
+    """Lines of the window's writes, each with a marker in the trace."""
+    before_ms = 0
+    for write in scenario.writes:
+        if write.at_ms > before_ms:
+            yield f"sleep-ms {write.at_ms - before_ms}"
+        before_ms = write.at_ms
+        yield f"write {write.path} {write.value}"
+        if traced:  # else nobody may write a marker
+            yield f"write {TRACE_MARKER} eascope: {write.path} = {write.value}"

@@ -70,6 +70,41 @@ def test_a_window_may_begin_under_mainline(artefacts: Artefacts, tmp_path: Path)
             prepared(variant=variant, scenario=str(path))
 
 
+CAP = "/sys/devices/system/cpu/cpufreq/policy4/scaling_max_freq"
+
+
+def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Path) -> None:
+    text = (REPO / "experiments" / "scenarios" / "smoke.toml").read_text()
+    events = [(100, "600000"), (100, "1000000"), (350, "1200000")]
+    (path := tmp_path / "smoke.toml").write_text(
+        text
+        + "".join(f'[[event]]\nat_ms = {at}\nwrite = ["{CAP}", "{khz}"]\n' for at, khz in events)
+    )
+    lines = prepared(scenario=str(path)).machine.script.decode().splitlines()
+    within = lines[lines.index("start") + 1 : lines.index("stop")]
+    marker = "write /sys/kernel/tracing/trace_marker eascope:"
+    assert within == [
+        "sleep-ms 100",
+        *(f"write {CAP} 600000", f"{marker} {CAP} = 600000"),
+        *(f"write {CAP} 1000000", f"{marker} {CAP} = 1000000"),
+        "sleep-ms 250",
+        *(f"write {CAP} 1200000", f"{marker} {CAP} = 1200000"),
+        "sleep-ms 150",
+    ]
+    untraced = prepared(scenario=str(path), controls=Controls(traced=False))
+    assert marker not in untraced.machine.script.decode()
+    for old, new, message in (
+        ("at_ms = 350", "at_ms = 500", r"event\[2\].at_ms = 500: allowed: an integer in 100..499"),
+        ("at_ms = 350", "at_ms = 99", r"event\[2\].at_ms = 99: allowed: an integer in 100..499"),
+        (CAP, "/etc/passwd", r"event\[0\].write = .*: allowed: \[PATH, VALUE\], path below"),
+        ('"600000"]', '"600000", "x"]', r"event\[0\].write = .*: allowed: \[PATH, VALUE\]"),
+    ):
+        wrong = tmp_path / "wrong.toml"
+        wrong.write_text(path.read_text().replace(old, new, 1))
+        with pytest.raises(RequestError, match=message):
+            prepared(scenario=str(wrong))
+
+
 def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
     """Before its barrier threads are made and placed, which their own offsets do not move."""
     for most, controls in ((1_000_000, Controls()), (16_000, Controls(noise=False))):
