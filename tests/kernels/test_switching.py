@@ -143,7 +143,9 @@ def test_a_floor_holds_while_the_other_cluster_requests_it(
         f"write {CPUFREQ}/policy6/scaling_min_freq 2802000",
         "sleep-ms 60",
         f"expect {CPUFREQ}/policy0/cpuinfo_cur_freq 1401000",
+        # An idle cluster requests nothing, and its floor stays; this governor requests at once.
         f"write {CPUFREQ}/policy6/scaling_min_freq 500000",
+        f"write {CPUFREQ}/policy6/scaling_governor powersave",
         "sleep-ms 200",
         f"write {TRACING}/tracing_on 0",
         f"collect {TRACING}/trace trace.txt",
