@@ -263,8 +263,8 @@ class ControlKnobs:
     fair_server: bool = knob(
         True,
         KERNEL,
-        "switch the deadline server of each CPU's fair tasks off: its bandwidth is a floor of what "
-        "schedutil asks for",
+        "switch the deadline server of each CPU's fair tasks off, whose bandwidth is a floor of "
+        "what schedutil asks for; deadline tasks are admitted without a test then",
         conditions=True,
     )
     idle_governor: str = knob(

@@ -38,6 +38,10 @@ from eascope.kernels.variants import Variant
 #: Controls that set the platform's field of the same name.
 _OF_PLATFORM = tuple(item.name for item in fields(Platform) if item.name in CONTROLS)
 
+#: A root domain that was built again does not count its CPUs' fair servers, so the admission test
+#: of a smaller runtime of one of them finds less than nothing, which it takes for too much (EBUSY).
+NO_ADMISSION = ("/proc/sys/kernel/sched_rt_runtime_us", "-1")
+
 
 @dataclass(frozen=True)
 class Controls(ControlKnobs):
@@ -150,7 +154,8 @@ class Controls(ControlKnobs):
             if item.feature and not getattr(self, name)
         )
         idle = [(IDLE_GOVERNOR, self.idle_governor)] * (self.idle_governor != "menu")
-        servers = [
+        servers = [] if self.fair_server else [NO_ADMISSION]
+        servers += [
             (f"{SCHED_DEBUG}/fair_server/cpu{cpu}/runtime", "0")
             for cpu in (() if self.fair_server else platform.cpus)
         ]

@@ -150,6 +150,7 @@ def test_a_control_that_is_a_feature_or_a_field_does_what_it_says(juno: Platform
             seen.append(name)
     assert len(seen) >= 5
     servers = controls_with(fair_server=False).of_variant(mainline, juno).switches
+    assert servers[-len(juno.cpus) - 1][1] == "-1", "no admission test"
     assert {path.split("/")[-2] for path, _ in servers} >= {f"cpu{cpu}" for cpu in juno.cpus}
     assert (IDLE_GOVERNOR, "teo") in controls_with(idle_governor="teo").of_variant(
         mainline, juno
