@@ -53,6 +53,17 @@ def check_fair_again_after_lending(guest: Guest) -> None:
     assert min(asked) >= 500, asked
 
 
+def check_inherited(guest: Guest) -> None:
+    """Groups go away right after their capped hog: what it left there goes to their parent.
+
+    The kernel's check of the sum of sleeping tasks looks at each tick of another hog.
+    """
+    lines = [hog("free", 4), "sleep-ms 100", "spawn dies /bin/dies 4 100 10", "wait dies 3000"]
+    _, counted = guest.sampled(lines, cpu=4, ms=40)
+    assert counted["uclamp_checked"] > 100
+    assert not counted["uclamp_broken"]
+
+
 def check_promised(guest: Guest) -> None:
     """A boosted task of the least weight waits for long: its boost counts as long as it does.
 
