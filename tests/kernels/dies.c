@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dies CPU CLAMP ROUNDS: a task with an upper clamp always runs on CPU in a group of its own, until it
- * is killed. The group goes away at once.
+ * dies GROUP CLAMP ROUNDS: a task with an upper clamp always runs in GROUP, which is made for it, until
+ * it is killed. The group goes away at once.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -13,16 +13,17 @@
 
 #include "include/task.h"
 
-#define GROUP	"/sys/fs/cgroup/brief"
-
-static int capped(int cpu, int clamp)
+static int capped(const char *group, int clamp)
 {
 	struct attr attr = { .size = sizeof(attr), .flags = FLAG_CLAMP_MAX, .clamp_max = clamp };
-	int file = open(GROUP "/cgroup.procs", O_WRONLY);
+	char path[128];
+	int file;
 
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	file = open(path, O_WRONLY);
 	if (file < 0 || write(file, "0", 1) != 1)
 		return fail("dies: group");
-	if (pin(0, cpu) || syscall(SYS_sched_setattr, 0, &attr, 0))
+	if (syscall(SYS_sched_setattr, 0, &attr, 0))
 		return fail("dies: capped");
 	for (;;)
 		;
@@ -36,15 +37,15 @@ int main(int argc, char **argv)
 	if (argc != 4 || pin(0, 0))
 		return 2;
 	for (rounds = atoi(argv[3]); rounds; rounds--) {
-		if (mkdir(GROUP, 0755))
+		if (mkdir(argv[1], 0755))
 			return fail("dies: mkdir");
 		pid = fork();
 		if (!pid)
-			return capped(atoi(argv[1]), atoi(argv[2]));
+			return capped(argv[1], atoi(argv[2]));
 		usleep(60000);
 		if (pid < 0 || kill(pid, SIGKILL) || waitpid(pid, NULL, 0) != pid)
 			return fail("dies: kill");
-		if (rmdir(GROUP))
+		if (rmdir(argv[1]))
 			return fail("dies: rmdir");
 		usleep(60000);
 	}

@@ -216,12 +216,13 @@ def check_rt_sum(guest: Guest, feature: str, case: str) -> None:
 def check_rt_boosts(guest: Guest, feature: str) -> None:
     """The boosts of RT tasks add up while these are runnable, and no longer.
 
-    Two work together for a fifth of the time. Another task makes requests.
+    Two work together for a quarter of the time, so that one waits for an eighth. Another task
+    makes requests.
     """
     lines = [
         f"write {FEATURES} {feature}",
         hog("light", 4, "-M 1 -r 100 -p 3000"),
-        *(hog(f"rt{n}", 4, "-f -m 400 -w -r 500 -p 5000") for n in range(2)),
+        *(hog(f"rt{n}", 4, "-f -m 400 -w -r 2500 -p 20000") for n in range(2)),
         "sleep-ms 500",
     ]
     asked = perfs(guest, lines, [], ms=600)
