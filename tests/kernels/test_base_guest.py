@@ -12,6 +12,7 @@ from eascope.kernels.build import KernelArtefact
 from tests.support.base_checks import (
     balance,
     check_fair_server,
+    check_filter,
     check_grants,
     check_no_grants,
     check_order,
@@ -47,6 +48,13 @@ def test_the_order_of_clamps_and_enqueue_is_a_switch(
     base_kernel: KernelArtefact, juno: Platform, tmp_path: Path, *, first: bool
 ) -> None:
     check_order(base_kernel, juno, tmp_path, first=first)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_short_tasks_may_leave_a_cap_alone(
+    base_kernel: KernelArtefact, juno: Platform, tmp_path: Path, *, filtered: bool
+) -> None:
+    check_filter(base_kernel, juno, tmp_path, filtered=filtered)
 
 
 def test_a_fair_server_stops_once(base: KernelArtefact, juno: Platform, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from tests.support.sum_checks import (
     FILES,
     GROUPS,
     HEADROOM,
+    RT_TASKS,
     WAITING,
     Guest,
     check_background,
@@ -45,7 +46,9 @@ from tests.support.sum_checks import (
     check_reclassed_elsewhere,
     check_rt_asleep,
     check_rt_beside,
+    check_rt_boosts,
     check_rt_leaves_fair,
+    check_rt_sum,
     check_sum,
     check_system_limit,
     check_uncapped,
@@ -58,6 +61,7 @@ from tests.support.sum_checks import (
 )
 from tests.support.sum_group_checks import (
     check_fair_again_after_lending,
+    check_inherited,
     check_lent,
     check_lifted,
     check_moved_while_throttled,
@@ -118,6 +122,17 @@ def test_an_rt_tasks_cap_is_not_a_fair_tasks(guest: Guest) -> None:
     check_rt_leaves_fair(guest)
 
 
+@pytest.mark.parametrize("case", RT_TASKS)
+@pytest.mark.parametrize("feature", ["UCLAMP_RT_SUM", "NO_UCLAMP_RT_SUM"])
+def test_caps_of_rt_tasks_may_add_up(guest: Guest, feature: str, case: str) -> None:
+    check_rt_sum(guest, feature, case)
+
+
+@pytest.mark.parametrize("feature", ["UCLAMP_RT_SUM", "NO_UCLAMP_RT_SUM"])
+def test_boosts_of_rt_tasks_may_add_up(guest: Guest, feature: str) -> None:
+    check_rt_boosts(guest, feature)
+
+
 def test_a_capped_task_that_waits_asks_for_no_more_than_its_cap(guest: Guest) -> None:
     check_capped_contention(guest)
 
@@ -172,6 +187,10 @@ def test_throttled_tasks_do_not_wait(guest: Guest, kind: str) -> None:
 
 def test_who_comes_to_a_throttled_group_takes_nothing(guest: Guest) -> None:
     check_moved_while_throttled(guest)
+
+
+def test_what_a_group_leaves_goes_to_its_parent(guest: Guest) -> None:
+    check_inherited(guest)
 
 
 def test_a_boost_is_kept_for_who_waits(guest: Guest) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eascope.configs.package_budget import BudgetStep
 from eascope.configs.platform import Platform
+from eascope.experiments.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.guest_files import FEATURES
 from eascope.kernels.switches import STATS
@@ -63,6 +64,35 @@ def check_sleepers(counted: dict[str, int]) -> None:
     assert counted["lb_delayed"] > 100
     assert counted["lb_pulled"] > 100
     assert 3 < counted["lb_pulled_asleep"] < counted["lb_pulled"] / 2
+
+
+def check_filter(
+    kernel: KernelArtefact, platform: Platform, folder: Path, *, filtered: bool
+) -> None:
+    """A task runs for 0.2 of 4 ms on the CPU of a hog capped to 200, and after 600 ms always.
+
+    It lifts the cap from the first moment on, or if filtered from the second.
+    """
+    script = [
+        *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
+        f"write {FEATURES} {'UCLAMP_MAX_FILTER' if filtered else 'NO_UCLAMP_MAX_FILTER'}",
+        "trace-setup 4096 eascope:sched_cpufreq_req",
+        "spawn capped /bin/hog -c 4 -M 200",
+        "spawn light /bin/hog -c 4 -r 200 -p 4000 -k 150",
+        "sleep-ms 300",
+        f"write {TRACING}/tracing_on 1",
+        "sleep-ms 600",
+        f"write {TRACING}/tracing_on 0",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    done = run(kernel, platform, folder, ["hog"], script)
+    found = re.findall(r" sched_cpufreq_req: cpu=4 .*\bmax=(\d+)", done.text("trace.txt"))
+    lifted = [int(maximum) == 1024 for maximum in found]
+    assert len(lifted) > 40, found
+    # The task always runs from the middle on; the tick sees it. Others may begin there.
+    first, last = lifted[: len(lifted) // 4], lifted[-len(lifted) // 8 :]
+    assert all(last), found
+    assert sum(first) / len(first) <= 0.05 if filtered else sum(first) / len(first) >= 0.2, found
 
 
 def first_minima(trace: str) -> list[int]:

@@ -8,9 +8,10 @@ from eascope.kernels.naming import kernel_named
 
 #: Features that each queue adds or changes; a later queue of a kernel counts.
 FEATURES_OF: dict[str, tuple[str, ...]] = {
-    "base": ("FEEC_SPARE0", "NO_UCLAMP_INC_FIRST"),
+    "base": ("FEEC_SPARE0", "NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER"),
     "sum": (
         *("NO_FEEC_SPARE0", "NO_UCLAMP_CHECK", "UCLAMP_RT", "FEEC_BUSY_UNCLAMPED"),
+        "NO_UCLAMP_RT_SUM",
         *("NO_UCLAMP_FITS_TRISTATE", "NO_UCLAMP_OU_UNCLAMPED", "NO_UCLAMP_NO_HEADROOM"),
     ),
     "feec": (),
@@ -34,8 +35,8 @@ FILES_OF: dict[str, dict[str, str]] = {
     },
     "push": {},
 }
-#: A feature that later releases do not need, and that a later queue removes with the maximum.
-ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST",)
+#: Features that other releases do not have, and that a later queue removes with the maximum.
+ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER")
 REMOVED_BY = {"sum": ONLY_DEFAULT_RELEASE}
 
 

@@ -24,6 +24,15 @@ def _order(first: bool) -> GuestCheck:
     )
 
 
+def _filter(*, filtered: bool) -> GuestCheck:
+    return GuestCheck(
+        base.check_filter,
+        lambda kernel, platform, folder: base.check_filter(
+            kernel, platform, folder, filtered=filtered
+        ),
+    )
+
+
 def _spare(*, spare0: bool) -> GuestCheck:
     return GuestCheck(
         base.check_spare,
@@ -95,6 +104,18 @@ MUTANTS = [
         "clamps-count-last-by-default",
         Edit(CORE, "clamps_first = sched_feat(UCLAMP_INC_FIRST)", "clamps_first = true"),
         _order(first=False),
+    ),
+    GuestMutant(
+        ("base",),
+        "short-tasks-lift-caps-by-default",
+        Edit(CORE, "\tif (!sched_feat(UCLAMP_MAX_FILTER) || ", "\tif ("),
+        _filter(filtered=False),
+    ),
+    GuestMutant(
+        ("base",),
+        "who-runs-for-long-after-all-lifts-caps",
+        Edit(CORE, "\tuclamp_max_tick(rq, curr);\n", ""),
+        _filter(filtered=True),
     ),
     GuestMutant(
         ("base", "base@7.3"),

@@ -17,7 +17,7 @@ FEATURES = "/sys/kernel/debug/sched/features"
 GROUPS = "/sys/fs/cgroup"
 SYSCTL = "/proc/sys/kernel"
 PERIOD_MS = 4
-PROGRAMS = ("hog", "iowait", "lends", "reclassed", "sample")
+PROGRAMS = ("dies", "hog", "iowait", "lends", "reclassed", "sample")
 #: Of juno-r2's big cluster.
 BIG_KHZ = (600_000, 1_000_000, 1_200_000)
 #: Clamps are in use from the beginning: mainline leaves out what was runnable before.
@@ -190,6 +190,45 @@ def check_rt_leaves_fair(guest: Guest) -> None:
         "sleep-ms 500",
     ]
     assert share(guest.khz(lines, cpu=4, ms=600), BIG_KHZ[2]) >= 0.98
+
+
+#: Tasks on a big CPU, of which the RT ones may use 200 each. The three RT ones work for 90 % of the
+#: time. At the lowest OPP, 512, they use 460, and ask for 575. At the middle one, 853, they use
+#: 768, may have 600, and ask for 750. The two and the fair one ask for 573 and 625.
+RT_TASKS = {
+    "alone": [hog(f"rt{n}", 4, "-f -m 0 -M 200 -w -r 6000 -p 20000") for n in range(3)],
+    "beside-fair": [
+        hog("fair", 4, "-M 100"),
+        *(hog(f"rt{n}", 4, "-f -m 0 -M 200 -w -r 7000 -p 20000") for n in range(2)),
+    ],
+}
+
+
+def check_rt_sum(guest: Guest, feature: str, case: str) -> None:
+    """The caps of RT tasks add up, or that of one bounds what all of them use."""
+    lines = [f"write {FEATURES} {feature}", *RT_TASKS[case], "sleep-ms 500"]
+    khz = guest.khz(lines, cpu=4, ms=600)
+    wanted = BIG_KHZ[1] if feature == "UCLAMP_RT_SUM" else BIG_KHZ[0]
+    # A kworker may begin there, which counts with a new task's utilization for some 20 ms.
+    assert khz.count(wanted) / len(khz) >= 0.9, khz
+
+
+def check_rt_boosts(guest: Guest, feature: str) -> None:
+    """The boosts of RT tasks add up while these are runnable, and no longer.
+
+    Two work together for a quarter of the time, so that one waits for an eighth. Another task
+    makes requests.
+    """
+    lines = [
+        f"write {FEATURES} {feature}",
+        hog("light", 4, "-M 1 -r 100 -p 3000"),
+        *(hog(f"rt{n}", 4, "-f -m 400 -w -r 2500 -p 20000") for n in range(2)),
+        "sleep-ms 500",
+    ]
+    asked = perfs(guest, lines, [], ms=600)
+    # 400 as such, or 800 and a quarter.
+    assert (max(asked) >= 1000) == (feature == "UCLAMP_RT_SUM"), asked
+    assert min(asked) <= 350, asked
 
 
 #: What a task may be that takes nothing from others which wait for each other.

@@ -53,6 +53,29 @@ def check_fair_again_after_lending(guest: Guest) -> None:
     assert min(asked) >= 500, asked
 
 
+def check_inherited(guest: Guest) -> None:
+    """Groups go away right after their capped hog: what it left there goes to their parent.
+
+    The kernel's check of the sum of sleeping tasks looks at each tick of another hog. Load balance
+    would bring the group up to date before it is gone: there is none for a CPU by itself.
+    """
+    lines = [
+        f"write {GROUPS}/cgroup.subtree_control +cpuset",
+        *(f"mkdir {GROUPS}/{name}" for name in ("apart", "apart/free")),
+        f"write {GROUPS}/apart/cpuset.cpus 4",
+        f"write {GROUPS}/apart/cpuset.cpus.partition root",
+        f"write {GROUPS}/apart/cgroup.subtree_control +cpu",
+        *within("apart/free", hog("free", 4)),
+        f"write {GROUPS}/apart/free/cpu.weight 1",
+        "sleep-ms 100",
+        f"spawn dies /bin/dies {GROUPS}/apart/brief 100 10",
+        "wait dies 3000",
+    ]
+    _, counted = guest.sampled(lines, cpu=4, ms=40)
+    assert counted["uclamp_checked"] > 100
+    assert not counted["uclamp_broken"]
+
+
 def check_promised(guest: Guest) -> None:
     """A boosted task of the least weight waits for long: its boost counts as long as it does.
 

@@ -26,7 +26,9 @@ from tests.support.sum_checks import (
     check_reclassed_elsewhere,
     check_rt_asleep,
     check_rt_beside,
+    check_rt_boosts,
     check_rt_leaves_fair,
+    check_rt_sum,
     check_sum,
     check_system_limit,
     check_uncapped,
@@ -36,6 +38,7 @@ from tests.support.sum_checks import (
 )
 from tests.support.sum_group_checks import (
     check_fair_again_after_lending,
+    check_inherited,
     check_lent,
     check_lifted,
     check_nested_limit,
@@ -418,6 +421,42 @@ MUTANTS = [
             "\t\t*max = rt_rq_is_runnable(&rq->rt) ? uclamp_rt_get(rq, UCLAMP_MAX) : scale;\n",
         ),
         _clamped(check_rt_leaves_fair),
+    ),
+    GuestMutant(
+        SUM,
+        "what-a-group-leaves-goes-to-its-parent",
+        Edit(UCLAMP, "\tif (child->removed.uclamp_blocked) {\n", "\tif (false) {\n"),
+        GuestCheck(
+            check_inherited,
+            lambda kernel, platform, folder: check_inherited(Guest(kernel.image, platform, folder)),
+            says="sum is less than what runs",
+        ),
+    ),
+    GuestMutant(
+        SUM,
+        "each-rt-task-counts-with-its-cap",
+        Edit(
+            UCLAMP,
+            "\t\tpart->util = uclamp_clamp(p, part->avg.util_avg);\n",
+            "\t\tpart->util = part->avg.util_avg;\n",
+        ),
+        _clamped(check_rt_sum, "UCLAMP_RT_SUM", "alone"),
+    ),
+    GuestMutant(
+        SUM,
+        "an-rt-task-that-sleeps-counts",
+        Edit(UCLAMP, "\t\tblocked += uclamp_fixed(part->util);\n", ""),
+        _clamped(check_rt_sum, "UCLAMP_RT_SUM", "alone"),
+    ),
+    GuestMutant(
+        SUM,
+        "an-rt-tasks-boost-ends-as-it-sleeps",
+        Edit(
+            UCLAMP,
+            "\t\tpart->util = min(part->avg.util_avg, uclamp_util_value(p, UCLAMP_MAX));\n",
+            "\t\tpart->util = uclamp_clamp(p, part->avg.util_avg);\n",
+        ),
+        _clamped(check_rt_boosts, "UCLAMP_RT_SUM"),
     ),
     GuestMutant(
         SUM,
