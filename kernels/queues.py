@@ -4,9 +4,10 @@
 ``series`` is for the default release, ``series-7.3`` for Linux 7.3. A folder with the name of a
 release has the patches that differ there: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
 ``0005-y.patch``, which both releases then share. A queue without ``series`` is only for other
-releases. A file ``config`` is a fragment of the configuration, for all releases. A folder ``files``
-has files that the queue adds to Linux, at their places there, for all releases: they are added
-before its patches, by a patch that is made of them.
+releases. A line ``../push/7.3/0004-x.patch`` names a patch of another queue: a queue that does the
+same on top of others has only the patches that differ there. A file ``config`` is a fragment of the
+configuration, for all releases. A folder ``files`` has files that the queue adds to Linux, at their
+places there, for all releases: they are added before its patches, by a patch that is made of them.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ _ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
 
 
+#: A patch of another queue.
+_OTHERS = re.compile(r"\.\./([^/]+/.+)")
 #: A line of a fragment.
 _OPTION = re.compile(r"(CONFIG_\w+=.+|#.*|)")
 
@@ -180,8 +183,10 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
     patches: list[Path] = []
     for number, line in enumerate(lines, start=1):
         if name := line.partition("#")[0].strip():
-            patch = folder / name
-            if allowed := _wrong_patch(patch, name, patches, below):
+            other = _OTHERS.fullmatch(name)
+            there = other[1] if other and other[1].split("/")[0] != folder.name else ""
+            patch = folder.parent / there if there else folder / name
+            if allowed := _wrong_patch(patch, there.partition("/")[2] or name, patches, below):
                 where = f"{shown_path(series)}: line {number} = {name!r}"
                 raise RequestError(f"{where}: allowed: {allowed}")
             patches.append(patch)
@@ -254,7 +259,8 @@ def _wrong_patch(patch: Path, name: str, before: list[Path], below: str) -> str:
     """The allowed line of a ``series`` file instead of ``name``; empty if ``name`` is right."""
     place, _, plain = name.rpartition("/")
     if "/" in place or place not in ("", below) or not plain:
-        return "the name of a patch in the same folder" + (f", or in {below}/" if below else "")
+        inside = f", or in {below}/" if below else ""
+        return f"the name of a patch in the same folder{inside}, or of another queue: ../QUEUE/NAME"
     if patch in before:
         return "each patch once"
     if not patch.is_file():

@@ -10,12 +10,14 @@
 A kernel may have several queues. ``save`` writes its last queue: the commits after those of the
 queues before it. Equal commits give equal patches: they have no commit and blob numbers, and no git
 version. If the queue has a folder ``files``, what its commits have added to Linux goes there, as it
-is at the last of them, and the patches leave it out.
+is at the last of them, and the patches leave it out. A patch of another queue that ``series`` names
+stays named there as long as its commit is the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import sys
@@ -120,28 +122,29 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
     """Make ``texts`` the patches of the queue in ``folder`` for ``release``."""
     below = folder if release == DEFAULT else folder / release
     below.mkdir(exist_ok=True)
+    series = folder / RELEASES[release].series
+    old = series.read_text().splitlines() if series.is_file() else []
+    others = [folder.parent / line[3:] for line in old if line.startswith("../")]
     for path in below.glob("*.patch"):
         path.unlink()
     saved = []
     for name, text in texts.items():
         path = below / name
-        if below != folder and (shared := _default_form(folder, name)):
+        known = others + (sorted(folder.glob("*.patch")) if below != folder else [])
+        if shared := next((each for each in known if _subject(each.name) == _subject(name)), None):
             same = _without_places(shared.read_text()) == _without_places(text)
-            path = shared if same else below / shared.name
+            path = shared if same else below / (name if shared in others else shared.name)
         if path.parent == below:
             path.write_text(text)
         saved.append(path)
-    series = folder / RELEASES[release].series
-    old = series.read_text().splitlines() if series.is_file() else []
     kept = "".join(f"{line}\n" for line in old if line.startswith("#"))
-    series.write_text(kept + "".join(f"{path.relative_to(folder)}\n" for path in saved))
+    series.write_text(kept + "".join(f"{os.path.relpath(path, folder)}\n" for path in saved))
     return saved
 
 
-def _default_form(folder: Path, name: str) -> Path | None:
-    """The default release's patch with the subject of ``name``, whatever its number."""
-    subject = name.partition("-")[2]
-    return next(iter(sorted(folder.glob(f"[0-9]*-{subject}"))), None)
+def _subject(name: str) -> str:
+    """The subject in a patch's name, which has another number in each queue."""
+    return name.partition("-")[2]
 
 
 def _without_places(text: str) -> str:

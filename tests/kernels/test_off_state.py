@@ -11,6 +11,7 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.kernels.naming import variant_named
+from tests.support.guest_cases import GROUP
 from tests.support.kernel_guest import boot
 from tests.support.releases import booted, kernel_of
 from tests.support.stress import guest_program
@@ -28,13 +29,18 @@ FIRST = 2
 WOKEN = re.compile(r" sched_wakeup: comm=placing pid=(\d+) .*target_cpu=(\d+)")
 
 
-def decisions(variant: str, platform: Platform, folder: Path) -> list[list[list[int]]]:
-    """By plan and task: the CPU that each of its wake-ups went to.
+def decisions(
+    variant: str, platform: Platform, folder: Path, cap: str = "max"
+) -> list[list[list[int]]]:
+    """By plan and task: the CPU that each of its wake-ups went to, all tasks being in a group.
 
     Wake-ups of a plan are milliseconds apart, so what a kernel's code takes does not reorder them.
     """
     _, declared = variant_named(variant)
     lines = [f"write {path} {value}" for path, value in declared.switches]
+    if cap != "max":
+        lines += ["write /sys/fs/cgroup/cgroup.subtree_control +cpu", f"mkdir {GROUP}"]
+        lines += [f"write {GROUP}/cpu.uclamp.max {cap}", f"write {GROUP}/cgroup.procs 0"]
     lines.append("trace-setup 4096 sched:sched_wakeup")
     for number, plan in enumerate(PLANS):
         lines += [
@@ -64,25 +70,29 @@ def decisions(variant: str, platform: Platform, folder: Path) -> list[list[list[
 
 
 #: Variants that decide alike. In 7.3 mainline has the rule that feec-a1 adds to 6.12.
-ALIKE = {
+ALIKE: dict[str, tuple[str, ...]] = {
     "feec": ("mainline", "feec-a"),
     "sum": ("max-nospare0", "uclamp-sum"),
     "feec@7.3": ("mainline@7.3", "feec-a1@7.3"),
     "push@7.3": ("mainline@7.3", "push-v8-off@7.3"),
     "sum@7.3": ("max-nospare0@7.3", "uclamp-sum@7.3"),
+    # With clamps, too: a cap of 51 in 1024 that the tasks exceed.
+    "sum-feec": ("uclamp-sum", "sum-feec-a", "5"),
+    "sum-push@7.3": ("uclamp-sum@7.3", "sum-push-off@7.3", "5"),
 }
 
 
 @pytest.mark.parametrize(
-    ("reference", "variant"), [booted(kernel, *names) for kernel, names in ALIKE.items()]
+    ("reference", "variant", "cap"),
+    [booted(kernel, *names, *["max"][len(names) - 2 :]) for kernel, names in ALIKE.items()],
 )
 def test_every_decision_is_the_same(
-    juno: Platform, tmp_path: Path, reference: str, variant: str
+    juno: Platform, tmp_path: Path, reference: str, variant: str, cap: str
 ) -> None:
-    wanted = decisions(reference, juno, tmp_path)
+    wanted = decisions(reference, juno, tmp_path, cap)
     assert sum(len(task) for plan in wanted for task in plan) > 1000
     assert len({cpu for plan in wanted for task in plan for cpu in task}) > 3
-    assert decisions(variant, juno, tmp_path) == wanted
+    assert decisions(variant, juno, tmp_path, cap) == wanted
 
 
 @pytest.mark.kernels("feec")

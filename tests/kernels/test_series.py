@@ -99,7 +99,7 @@ def test_every_patch_says_who_and_why() -> None:
                 assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
 
 
-@pytest.mark.parametrize("queue", ["base", "feec", "push", "sum"])
+@pytest.mark.parametrize("queue", [queue.name for queue in queues()])
 def test_nobody_signs_who_is_no_person(queue: str) -> None:
     for patch in sorted((SERIES / queue).rglob("*.patch")):
         assert f"Signed-off-by: {OURS}" not in patch.read_text(), patch.name
@@ -258,6 +258,14 @@ WRONG_SERIES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda queue: (queue / "series").write_text("../toy/0001-change.patch"),
         "line 1 = '../toy/0001-change.patch': allowed: the name of a patch in the same folder",
     ),
+    "a patch that another queue has not": (
+        lambda queue: (queue / "series").write_text("../other/0001-change.patch"),
+        "line 1 = '../other/0001-change.patch': allowed: a patch of that folder, and it is not",
+    ),
+    "a patch of no queue": (
+        lambda queue: (queue / "series").write_text("../../toy/0001-change.patch"),
+        "allowed: the name of a patch in the same folder, or of another queue: ../QUEUE/NAME",
+    ),
     "a patch twice": (
         lambda queue: (queue / "series").write_text("0001-change.patch\n" * 2),
         "line 2 = '0001-change.patch': allowed: each patch once",
@@ -292,6 +300,22 @@ def test_a_patch_may_be_left_out_on_purpose(toy: Callable[[str], tuple[Path, Pat
     shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
     (queue / "series").write_text("0001-change.patch\n# 0002-more.patch: not yet\n")
     assert [patch.name for patch in series_patches(queue)] == ["0001-change.patch"]
+
+
+def test_a_queue_may_have_patches_of_another_one(
+    toy: Callable[[str], tuple[Path, Path]],
+) -> None:
+    tree, queue = toy(LINES)
+    other = queue.parent / "other"
+    other.mkdir()
+    (other / "series").write_text("../toy/0001-change.patch\n")
+    assert series_patches(other) == [queue / "0001-change.patch"]
+    apply_series(tree, other, TOY)
+    assert "line five" in (tree / "file.c").read_text()
+    before = series_digest([other])
+    patch = queue / "0001-change.patch"
+    patch.write_text(patch.read_text().replace("line five", "line fife"))
+    assert series_digest([other]) != before
 
 
 def ported(queue: Path, lines: str) -> Path:

@@ -14,6 +14,7 @@ from eascope.host.proc import run
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.queues import changed_files, own_files, series_patches
+from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source
 from eascope.kernels.tree import main, open_tree, save_tree
 from eascope.kernels.variants import SERIES, load_kernels
@@ -65,21 +66,28 @@ def test_what_a_commit_changes_in_a_file_of_the_queue_is_no_patch(
     assert files["kernel/sched/eascope.c"].read_text().endswith("/* changed */\n")
 
 
-def test_another_release_shares_what_is_the_same(tmp_path: Path) -> None:
-    source = source_of("7.3")
-    folder, kernel = tmp_path / "linux", kernel_named("base@7.3")
+#: A kernel, and where the patches of its last queue lie.
+SHARING = {
+    "base@7.3": {"base", "base/7.3"},
+    "sum-push@7.3": {"sum-push/7.3", "push/7.3"},
+    "sum-feec": {"sum-feec", "feec"},
+}
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_releases_and_queues_share_what_is_the_same(tmp_path: Path, name: str) -> None:
+    kernel = kernel_named(name)
+    source = source_of(kernel.release or DEFAULT)
+    folder, series = tmp_path / "linux", tmp_path / "series"
     shutil.copytree(source_files(source), folder)
     open_tree(folder, kernel, source)
-    queue = tmp_path / "series" / "base"
-    shutil.copytree(SERIES / "base", queue)
-    saved = save_tree(folder, kernel, queue)
-    assert {path.parent for path in saved} == {queue, queue / "7.3"}
-    files = {path.relative_to(queue) for path in queue.rglob("*") if path.is_file()}
-    assert files == {
-        path.relative_to(SERIES / "base") for path in (SERIES / "base").rglob("*") if path.is_file()
-    }
-    for name in files:
-        assert (queue / name).read_text() == (SERIES / "base" / name).read_text(), name
+    shutil.copytree(SERIES, series)
+    saved = save_tree(folder, kernel, series / kernel.series[-1])
+    assert {str(path.parent.relative_to(series)) for path in saved} == SHARING[name]
+    files = {path.relative_to(series) for path in series.rglob("*") if path.is_file()}
+    assert files == {path.relative_to(SERIES) for path in SERIES.rglob("*") if path.is_file()}
+    for file in files:
+        assert (series / file).read_text() == (SERIES / file).read_text(), file
 
 
 def test_saving_the_default_leaves_other_releases_alone(tree: Path, tmp_path: Path) -> None:

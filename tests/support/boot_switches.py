@@ -35,6 +35,8 @@ FILES_OF: dict[str, dict[str, str]] = {
     },
     "push": {},
 }
+for _both, _one in (("sum-feec", "feec"), ("sum-push", "push")):
+    FEATURES_OF[_both], FILES_OF[_both] = FEATURES_OF[_one], FILES_OF[_one]
 #: Features that other releases do not have, and that a later queue removes with the maximum.
 ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER")
 REMOVED_BY = {"sum": ONLY_DEFAULT_RELEASE}

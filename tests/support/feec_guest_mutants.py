@@ -14,6 +14,7 @@ from tests.support import feec_checks as feec
 from tests.support import feec_delay_checks as delay
 from tests.support import feec_push_checks as push
 from tests.support.mutants import Edit, GuestCheck, GuestMutant
+from tests.support.sum_eas_checks import check_fifty, run_fifty
 
 FAIR = "kernel/sched/fair.c"
 EAS = "kernel/sched/eas_switch.c"
@@ -48,6 +49,10 @@ def _balancing(*names: str) -> dict[str, feec.Case]:
 
 def _delayed(*names: str) -> dict[str, feec.Case]:
     return {name: delay.DELAYED[name] for name in names}
+
+
+def _fifty(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    check_fifty(run_fifty(kernel, platform, folder))
 
 
 def _reserved(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
@@ -198,8 +203,8 @@ MUTANTS = [
         "the-delay-takes-no-request-for-a-frequency",
         Edit(
             FAIR,
-            "\tif (decayed)\n\t\tcfs_rq_util_change(&rq->cfs, 0);\n\n\tif (flags",
-            "\tif (flags",
+            "\tif (decayed)\n\t\tcfs_rq_util_change(&rq->cfs, 0);\n\n\t/*\n\t * If in_iowait",
+            "\t/*\n\t * If in_iowait",
         ),
         GuestCheck(delay.check_asks_after_rest, delay.check_asks_after_rest),
     ),
@@ -459,5 +464,26 @@ MUTANTS = [
             "\tif (0 && task_on_rq_queued(p) && !tsk && task_cpu(p) == cpu &&\n",
         ),
         GuestCheck(push.check_clamps_leave, push.check_clamps_leave),
+    ),
+    GuestMutant(
+        ("sum-feec",),
+        "a-queued-task-counts-once-in-sums",
+        Edit(
+            FAIR,
+            "\treturn p && unlikely(task_on_rq_queued(p)) && "
+            "(task_cpu(p) == cpu) == (dst_cpu == cpu);\n",
+            "\treturn false;\n",
+        ),
+        _of(_pushing("rate"), push.check_stays),
+    ),
+    GuestMutant(
+        ("sum-feec",),
+        "what-fits-by-cost-is-the-sum",
+        Edit(
+            FAIR,
+            "\treturn cpu_util_fits(cpu, p, cpu, eas_cpu_util(cpu, p, cpu, 0));\n",
+            "\treturn util_fits_cpu(cpu_util(cpu, p, cpu, 0), cpu);\n",
+        ),
+        GuestCheck(check_fifty, _fifty),
     ),
 ]

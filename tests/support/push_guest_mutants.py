@@ -219,4 +219,15 @@ MUTANTS = [
         ),
         _pushed("idle-group", push.check_idle_group),
     ),
+    GuestMutant(
+        ("sum-push@7.3",),
+        "a-queued-task-counts-once-in-sums",
+        Edit(
+            FAIR,
+            "\treturn p && unlikely(task_on_rq_queued(p)) && "
+            "(task_cpu(p) == cpu) == (dst_cpu == cpu);\n",
+            "\treturn false;\n",
+        ),
+        _pushed("alone", push.check_alone),
+    ),
 ]

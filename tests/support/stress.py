@@ -28,9 +28,15 @@ OPERATIONS = (
 #: what a CPU has left is looked at when another one wakes up and goes idle.
 IDLE = 12 * ["sleep-ms 50"]
 #: The variant of each kernel that has most switched on.
-BUSIEST = {"base": "mainline", "feec": "feec-c", "push": "push-v8", "sum": "uclamp-sum-fixed"}
+BUSIEST = {
+    **{"base": "mainline", "feec": "feec-c", "push": "push-v8", "sum": "uclamp-sum-fixed"},
+    **{"sum-feec": "sum-feec-d", "sum-push": "sum-push"},
+}
 #: What else is switched on.
-BESIDES = {"sum": [("/sys/kernel/debug/sched/features", "UCLAMP_CHECK")]}
+BESIDES = {
+    kernel: [("/sys/kernel/debug/sched/features", "UCLAMP_CHECK")]
+    for kernel in ("sum", "sum-feec", "sum-push")
+}
 #: What the kernel says when something is wrong with it, and no run may contain.
 SPLAT = re.compile(r"WARNING|BUG|INFO: |possible|Call trace|stall|lockup")
 

@@ -38,12 +38,14 @@ class Guest:
     """Boots scripts on the kernel with `PROGRAMS` in the guest.
 
     :param checked: the kernel checks its sums at each tick.
+    :param switches: file and value of what is switched on first.
     """
 
     image: Path
     platform: Platform
     folder: Path
     checked: bool = True
+    switches: tuple[tuple[str, str], ...] = ()
 
     def khz(self, lines: list[str], *, cpu: int, ms: int) -> list[int]:
         """The frequency of ``cpu``'s policy every `PERIOD_MS` for ``ms`` after ``lines``."""
@@ -75,7 +77,7 @@ class Guest:
         return boot(
             self.image,
             self.platform,
-            script,
+            [*(f"write {path} {value}" for path, value in self.switches), *script],
             self.folder / "out",
             arguments="loglevel=5 panic_on_warn=1",
             programs={name: guest_program(name, self.folder) for name in PROGRAMS},

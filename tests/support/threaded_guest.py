@@ -39,6 +39,8 @@ WORKS = {
     "feec": ("feec_tie_nr", "push_moved", "tick_check", "misfit_push"),
     "push": ("push_check", "tick_check"),
     "sum": ("uclamp_checked", "uclamp_checked_idle", "uclamp_comp"),
+    "sum-feec": ("uclamp_checked", "feec_tie_nr", "push_moved", "tick_check"),
+    "sum-push": ("uclamp_checked", "push_check", "tick_check"),
 }
 #: What the agent says last on the console, where it has no other channel.
 END = re.compile(r"^(EXIT \d+|FAIL .*)\r?$", re.MULTILINE)
