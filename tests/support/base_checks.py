@@ -69,16 +69,18 @@ def check_sleepers(counted: dict[str, int]) -> None:
 def check_filter(
     kernel: KernelArtefact, platform: Platform, folder: Path, *, filtered: bool
 ) -> None:
-    """A task runs for 0.2 of 4 ms on the CPU of a hog capped to 200, and after 600 ms always.
+    """A task runs for 0.4 of 3.3 ms on the CPU of a hog capped to 200, and after 600 ms always.
 
     It lifts the cap from the first moment on, or if filtered from the second.
     """
     script = [
         *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
         f"write {FEATURES} {'UCLAMP_MAX_FILTER' if filtered else 'NO_UCLAMP_MAX_FILTER'}",
+        # So that the request at an enqueue has the clamps of who is enqueued.
+        f"write {FEATURES} UCLAMP_INC_FIRST",
         "trace-setup 4096 eascope:sched_cpufreq_req",
         "spawn capped /bin/hog -c 4 -M 200",
-        "spawn light /bin/hog -c 4 -r 200 -p 4000 -k 150",
+        "spawn light /bin/hog -c 4 -r 400 -p 3300 -k 180",
         "sleep-ms 300",
         f"write {TRACING}/tracing_on 1",
         "sleep-ms 600",
