@@ -59,6 +59,11 @@ class Kernel:
     patches: Path | None = None
     more: tuple[str, ...] = ()
 
+    @property
+    def has_latency_nice(self) -> bool:
+        """Whether tasks and groups have this attribute."""
+        return "latnice" in self.series
+
     def folders(self, root: Path) -> list[Path]:
         """The folders of its queues, those of the repository being below ``root``."""
         return [

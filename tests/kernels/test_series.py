@@ -99,7 +99,7 @@ def test_every_patch_says_who_and_why() -> None:
                 assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
 
 
-@pytest.mark.parametrize("queue", ["base", "feec", "push", "sum"])
+@pytest.mark.parametrize("queue", ["base", "feec", "latnice", "push", "sum"])
 def test_nobody_signs_who_is_no_person(queue: str) -> None:
     for patch in sorted((SERIES / queue).rglob("*.patch")):
         assert f"Signed-off-by: {OURS}" not in patch.read_text(), patch.name

@@ -14,6 +14,7 @@ FEATURES_OF: dict[str, tuple[str, ...]] = {
         *("NO_UCLAMP_FITS_TRISTATE", "NO_UCLAMP_OU_UNCLAMPED", "NO_UCLAMP_NO_HEADROOM"),
     ),
     "feec": (),
+    "latnice": (),
     "push": ("NO_FAIR_PUSH_STUCK", "NO_FAIR_PUSH_IDLE"),
 }
 #: Files of each queue in debugfs, and what they hold.
@@ -33,6 +34,13 @@ FILES_OF: dict[str, dict[str, str]] = {
         "ou_delay_us": "0",
     },
     "push": {},
+    "latnice": {
+        "latnice_search": "off",
+        "latnice_prefer_idle": "off",
+        "latnice_pack": "0",
+        "latnice_idle": "off",
+        "latnice_idle_hold_ms": "2147483647",
+    },
 }
 #: A feature that later releases do not need, and that a later queue removes with the maximum.
 ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST",)
