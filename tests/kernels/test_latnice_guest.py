@@ -16,6 +16,7 @@ from tests.support.kernel_guest import boot
 from tests.support.latnice_checks import (
     CASES,
     FILES,
+    check_answers,
     check_gate,
     check_off,
     check_pack,
@@ -23,6 +24,7 @@ from tests.support.latnice_checks import (
     check_prefer_idle,
     check_search,
     run,
+    said,
 )
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import busy_switches, counters, guest_program, survive
@@ -30,7 +32,6 @@ from tests.support.stress import busy_switches, counters, guest_program, survive
 pytestmark = pytest.mark.guest
 
 TRACING = "/sys/kernel/tracing"
-GROUPS = "/sys/fs/cgroup"
 
 
 @pytest.fixture(scope="module", params=of_releases("latnice"))
@@ -39,34 +40,10 @@ def latnice(request: pytest.FixtureRequest) -> KernelArtefact:
     return kernel_of(request.param)
 
 
-def said(kernel: KernelArtefact, platform: Platform, folder: Path, *lines: str) -> str:
-    """What the program of the last of ``lines``, ``NAME ARGUMENT``, prints in a guest."""
-    *first, last = lines
-    name = last.split()[0]
-    script = [
-        f"write {GROUPS}/cgroup.subtree_control +cpu",
-        f"mkdir {GROUP}",
-        *first,
-        f"spawn {name} /bin/{last}",
-        f"wait {name} 60000",
-        f"collect /tmp/{name}.log {name}.log",
-    ]
-    done = boot(
-        kernel.image,
-        platform,
-        script,
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder)},
-    )
-    return done.text(f"{name}.log")
-
-
 def test_the_system_call_and_the_file_answer_as_described(
     latnice: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
-    """Sizes, ranges, what is kept, privileges, forks, threads, groups: see `latnice_abi.c`."""
-    assert said(latnice, juno, tmp_path, "latnice_abi") == "all answers are right\n"
+    check_answers(latnice, juno, tmp_path)
 
 
 def test_a_kernel_without_the_attribute_refuses_it(

@@ -16,6 +16,8 @@ from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import GROUP, Found
+from tests.support.kernel_guest import boot
+from tests.support.stress import guest_program
 
 FILES = f"{SCHED_DEBUG}/eascope"
 DEFAULTS = FILES_OF["latnice"]
@@ -62,6 +64,34 @@ def run(
     """What a guest finds in each of ``cases``, whose switches are `DEFAULTS` as it boots."""
     untouched = [f"expect {FILES}/{name} {value}" for name, value in DEFAULTS.items()]
     return guest_cases.run(kernel, platform, cases, folder, untouched)
+
+
+def said(kernel: KernelArtefact, platform: Platform, folder: Path, *lines: str) -> str:
+    """What the program of the last of ``lines``, ``NAME ARGUMENT``, prints in a guest."""
+    *first, last = lines
+    name = last.split()[0]
+    script = [
+        "write /sys/fs/cgroup/cgroup.subtree_control +cpu",
+        f"mkdir {GROUP}",
+        *first,
+        f"spawn {name} /bin/{last}",
+        f"wait {name} 60000",
+        f"collect /tmp/{name}.log {name}.log",
+    ]
+    done = boot(
+        kernel.image,
+        platform,
+        script,
+        folder / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={name: guest_program(name, folder)},
+    )
+    return done.text(f"{name}.log")
+
+
+def check_answers(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """Sizes, ranges, what is kept, privileges, forks, threads, groups: see `latnice_abi.c`."""
+    assert said(kernel, platform, folder, "latnice_abi") == "all answers are right\n"
 
 
 def _searching(nice: int, search: str, *, energy_aware: bool = False) -> Case:
