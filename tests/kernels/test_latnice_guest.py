@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
 from tests.support.guest_cases import GROUP, Found
 from tests.support.kernel_guest import boot
@@ -52,7 +53,7 @@ def test_a_kernel_without_the_attribute_refuses_it(
     """The flag alone is EINVAL, a value E2BIG: how programs find out."""
     for value, errno in ((0, "Invalid argument"), (-1, "Argument list too long")):
         script = [f"spawn l /bin/latnice {value} /bin/true", "wait l"]
-        with pytest.raises(Exception, match=f"latnice: {errno}"):
+        with pytest.raises(EngineFailed, match=f"latnice: {errno}"):
             boot(
                 base_kernel.image,
                 juno,
@@ -60,6 +61,17 @@ def test_a_kernel_without_the_attribute_refuses_it(
                 tmp_path / f"{value}",
                 programs={"latnice": guest_program("latnice", tmp_path)},
             )
+
+
+def test_the_agent_gives_a_thread_its_value(
+    latnice: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """And reads it back; a thread that does not come is an error."""
+    script = ["spawn nap /bin/busybox sleep 1", "latency-nice nap busybox -7", "wait nap"]
+    boot(latnice.image, juno, script, tmp_path / "there")
+    script[1] = "latency-nice nap nobody -7"
+    with pytest.raises(EngineFailed, match="latency-nice nap: no thread nobody"):
+        boot(latnice.image, juno, script, tmp_path / "absent")
 
 
 def test_two_writers_and_a_task_that_moves_and_ends(
