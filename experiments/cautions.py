@@ -71,6 +71,16 @@ def without_eas(names: Names) -> str:
     )
 
 
+def without_latency_nice(names: Names) -> str:
+    """A word about a latency_nice that the kernel does not have; else ""."""
+    if names.kernel.has_latency_nice or not names.scenario.has_latency_nice:
+        return ""
+    return (
+        f"{names.variant.name}: latency_nice has no effect: the kernel {names.kernel.name} has no "
+        "such attribute (that of latnice-off has)"
+    )
+
+
 def rate_warnings(names: Names) -> list[str]:
     """Warnings about rates of the kernel that were not measured on this platform (fast engine)."""
     if not names.engine.traits.stated_rates:

@@ -183,9 +183,10 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         iteration_ns=request.controls.iteration_ns(),
     )
     events = _events(names, image)
+    known = names.kernel.has_latency_nice
     text = partial(
         script,
-        names.scenario,
+        names.scenario if known else names.scenario.without_latency_nice(),
         workload,
         elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,

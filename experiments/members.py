@@ -45,16 +45,18 @@ def _done(name: str, command: str) -> Iterator[str]:
 
 def _groups(scenario: Scenario) -> Iterator[str]:
     groups = {
-        program.member.cgroup: program.member.weight
+        program.member.cgroup: program.member
         for program in scenario.programs
         if program.member and program.member.cgroup
     }
     if groups:
         yield f"write {GROUPS}/cgroup.subtree_control +cpu"
-    for name, weight in groups.items():
+    for name, given in groups.items():
         yield f"mkdir {GROUPS}/{name}"
-        if weight is not None:
-            yield f"write {GROUPS}/{name}/cpu.weight {weight}"
+        values = {"cpu.weight": given.weight, "cpu.latency.nice": given.group_latency_nice}
+        for file, value in values.items():
+            if value is not None:
+                yield f"write {GROUPS}/{name}/{file} {value}"
 
 
 def _server(program: Program, full: bool) -> Iterator[str]:
@@ -105,6 +107,7 @@ def command(program: Program, full: bool, offset_us: int) -> str:
         words.append("cpus=" + ",".join(map(str, program.cpus)))
     optional = {
         "nice": given.nice,
+        "latency-nice": given.latency_nice,
         "uclamp-min": given.uclamp_min,
         "uclamp-max": given.uclamp_max,
         "uid": program.kind.user,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
 from eascope.configs.cpunames import CpuNameError
@@ -32,7 +32,7 @@ LIMIT_S = 120
 #: Keys of a program that the guest's `member` starts.
 MEMBER_KEYS = (
     *("role", "stop", "arguments", "nice", "uclamp", "cgroup", "environment", "exit", "limit_s"),
-    "trace_bytes",
+    *("trace_bytes", "latency_nice"),
 )
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
@@ -47,6 +47,8 @@ class Member:
     :param arguments: the scenario's, with ``{count}`` in place of its count.
     :param cgroup: name of its group; empty: the root.
     :param weight: of that group; None: the kernel's default.
+    :param latency_nice: its own; None: not stated.
+    :param group_latency_nice: of its group, for whoever has none of its own; None: not stated.
     :param exit: the expected exit status.
     """
 
@@ -62,6 +64,12 @@ class Member:
     exit: int
     limit_s: int
     trace_bytes: int
+    latency_nice: int | None = None
+    group_latency_nice: int | None = None
+
+    def without_latency_nice(self) -> Member:
+        """The same for a kernel that has no such attribute."""
+        return replace(self, latency_nice=None, group_latency_nice=None)
 
 
 @dataclass(frozen=True)
@@ -224,7 +232,8 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
     if role != MEASURED and stop != WINDOW:
         raise table.error("stop", f'"{WINDOW}": a {role} does not end by itself')
     low, high = read_clamps(table, platform)
-    cgroup, weight = _cgroup(table.table("cgroup")) if table.has("cgroup") else ("", None)
+    group = table.table("cgroup") if table.has("cgroup") else None
+    cgroup, weight, of_group = _cgroup(group) if group else ("", None, None)
     member = Member(
         role=role,
         stop=stop,
@@ -240,6 +249,8 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
         trace_bytes=table.integer("trace_bytes", 0, 100_000_000)
         if table.has("trace_bytes")
         else kind.trace_bytes,
+        latency_nice=_latency_nice(table),
+        group_latency_nice=of_group,
     )
     return member
 
@@ -268,12 +279,17 @@ def _environment(table: StrictTable) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def _cgroup(table: StrictTable) -> tuple[str, int | None]:
-    """Name and weight of a group; programs may share one."""
+def _cgroup(table: StrictTable) -> tuple[str, int | None, int | None]:
+    """Name, weight and latency_nice of a group; programs may share one."""
     name = table.name("name")
     weight = table.integer("weight", 1, 10_000) if table.has("weight") else None
+    latency_nice = _latency_nice(table)
     table.finish()
-    return name, weight
+    return name, weight, latency_nice
+
+
+def _latency_nice(table: StrictTable) -> int | None:
+    return table.integer("latency_nice", -20, 19) if table.has("latency_nice") else None
 
 
 def read_cpus(table: StrictTable, platform: Platform) -> tuple[int, ...] | None:

@@ -77,6 +77,13 @@ def memory_name(number: int) -> str:
     return f"memory{number}"
 
 
+def process_of(scenario: Scenario, task: Task) -> str:
+    """The name of the rt-app that has the threads of ``task``."""
+    if not task.memory:
+        return RT_APP_NAME
+    return memory_name(scenario.memory.index(task.memory) + 1)
+
+
 def iterations_per_us(platform: Platform, activity: Activity) -> Fraction:
     """Iterations of the busy loop that the largest CPU does in a microsecond at its top OPP."""
     ipc = Fraction(str(activity.ipc(platform.largest)))

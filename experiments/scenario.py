@@ -8,7 +8,7 @@ capacity. `experiments.scenario_file` reads a scenario for a platform.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eascope.analysis.records.cell import Expectation
@@ -82,6 +82,8 @@ class Task:
     memory: float = 0.0
     #: The most that its start is shifted by; None: by its own period.
     start_within_us: int | None = None
+    #: How much its threads mind to wait; None: not stated, so the kernel's.
+    latency_nice: int | None = None
 
     @property
     def varies(self) -> bool:
@@ -188,6 +190,20 @@ class Scenario:
         members = (program.member for program in self.programs)
         clamps |= {(member.uclamp_min, member.uclamp_max) for member in members if member}
         return bool(clamps - {(None, None)})
+
+    @property
+    def has_latency_nice(self) -> bool:
+        """Whether it states a latency_nice, which few kernels have."""
+        return self != self.without_latency_nice()
+
+    def without_latency_nice(self) -> Scenario:
+        """The same as a kernel without the attribute runs it."""
+        programs = (
+            replace(each, member=each.member and each.member.without_latency_nice())
+            for each in self.programs
+        )
+        tasks = (replace(task, latency_nice=None) for task in self.tasks)
+        return replace(self, tasks=tuple(tasks), programs=tuple(programs))
 
     @property
     def kernel_fragments(self) -> tuple[str, ...]:

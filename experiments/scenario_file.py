@@ -71,6 +71,7 @@ KEYS = {
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
+        "latency_nice",
         *("work_cv", "clock", "start_within_us", "memory"),
         "phase",
     ),
@@ -180,6 +181,7 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         clock=table.text("clock", CLOCKS) if table.has("clock") else "exact",
         memory=table.number("memory", 0, MOST_MEMORY) if table.has("memory") else 0.0,
         start_within_us=_optional(table, "start_within_us", 0, LONGEST_US, "us"),
+        latency_nice=_optional(table, "latency_nice", -20, 19),
     )
     table.finish()
     return task

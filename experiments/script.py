@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from eascope.engines.base import Elision
 from eascope.experiments import members
 from eascope.experiments.program import MEASURED
-from eascope.experiments.rtapp import Workload, memory_name
+from eascope.experiments.rtapp import Workload, memory_name, process_of
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
@@ -147,6 +147,16 @@ def document_path(name: str) -> str:
     return f"/tmp/{name}.json"
 
 
+def _latency_nice(scenario: Scenario, workload: Workload) -> Iterable[str]:
+    """Lines that give threads a latency_nice as soon as they are there, and read it back."""
+    threads = {record.name: record.threads for record in workload.tasks}
+    for task in scenario.tasks:
+        if task.latency_nice is not None:
+            process = process_of(scenario, task)
+            for thread in threads[task.name]:
+                yield f"latency-nice {process} {thread} {task.latency_nice}"
+
+
 def _window(
     scenario: Scenario,
     workload: Workload,
@@ -179,6 +189,7 @@ def _window(
         # What rt-app's threads find when they are made decides where they go, often for good.
         *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
         *(f"spawn {name} {rt_apps[name]} {document_path(name)}" for name in workload.documents),
+        *_latency_nice(scenario, workload),
         *members.loads(scenario, full, starts),
         *([f"sleep-ms {window.mainline_ms}"] if window.mainline_ms else []),
         *switching,

@@ -8,6 +8,7 @@ run fails.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from eascope.configs.devicetree import opps_of
@@ -62,8 +63,12 @@ def eas_possible(variant: Variant, platform: Platform) -> bool:
 def on_platform(variant: Variant, platform: Platform) -> Variant:
     """``variant`` as it is on ``platform``: without EAS and its switch if EAS is impossible.
 
-    Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value.
+    Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value. A switch
+    of ``cpu*`` is one of each CPU, with ``state*`` one of each idle state but the first.
     """
+    switches = tuple(each for switch in variant.switches for each in _expanded(switch, platform))
+    if switches != variant.switches:
+        variant = replace(variant, switches=switches)
     if eas_possible(variant, platform):
         return variant
     return replace(
@@ -71,6 +76,18 @@ def on_platform(variant: Variant, platform: Platform) -> Variant:
         switches=tuple(switch for switch in variant.switches if switch[0] != ENERGY_AWARE),
         declares=replace(variant.declares, eas=False),
     )
+
+
+def _expanded(switch: tuple[str, str], platform: Platform) -> Iterator[tuple[str, str]]:
+    path, value = switch
+    if "/cpu*/" not in path:
+        yield switch
+        return
+    for cpu in platform.cpus:
+        of_cpu = path.replace("/cpu*/", f"/cpu{cpu}/")
+        states = range(1, len(platform.cluster_of(cpu).idle_states))
+        for state in states if "/state*/" in path else (0,):
+            yield of_cpu.replace("/state*/", f"/state{state}/"), value
 
 
 def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, ...]]:

@@ -66,6 +66,11 @@ class Kernel:
     more: tuple[str, ...] = ()
     starts_as_mainline: bool = True
 
+    @property
+    def has_latency_nice(self) -> bool:
+        """Whether tasks and groups have this attribute."""
+        return "latnice" in self.series
+
     def folders(self, root: Path) -> list[Path]:
         """The folders of its queues, those of the repository being below ``root``."""
         return [

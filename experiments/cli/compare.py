@@ -162,7 +162,7 @@ def answer(asked: Asked) -> Answered:
     from eascope.experiments.writable import check_runs_place
 
     check_runs_place()
-    warn(asked.first, asked.billing.power)
+    warn(asked.first, asked.billing.power, asked.names)
     cells = [prepare(names) for names in (*asked.names, *asked.null)]
     check_kernels_differ(asked.names)
     varied = prepared(asked.cases, asked.seeds) if asked.cases else []

@@ -50,7 +50,7 @@ def dry_run(
 
     with nothing_built():
         requests, parts = resolved()
-        warn(requests[0])
+        warn(requests[0], others=requests[1:])
         plan = plan_of(requests)
     # What git wrote of a tree's changes is gone.
     tree_source.cache_clear()

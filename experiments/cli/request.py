@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from eascope.host.proc import say
@@ -54,15 +55,19 @@ def billing_of(options: argparse.Namespace) -> BilledBy:
     return BilledBy(**{key: value for key, value in vars(options).items() if key in BILLINGS})
 
 
-def warn(names: Names, power: str | None = None) -> None:
+def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -> None:
     """Print the cautions about a request before it is run.
 
     :param power: by which its energy is billed; None: the platform's default.
+    :param others: that are run as well, and may have other variants.
     """
     from eascope.experiments import cautions
 
     billed = cautions.billed_by_others(names, power or names.platform.billing.default)
-    texts = (cautions.wrong_capacities(names), cautions.without_eas(names), billed)
+    texts = (
+        *(cautions.wrong_capacities(names), cautions.without_eas(names), billed),
+        *dict.fromkeys(map(cautions.without_latency_nice, (names, *others))),
+    )
     for text in (*texts, *cautions.rate_warnings(names)):
         if text:
             say(f"warning: {text}")

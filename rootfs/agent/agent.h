@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "messages.h"
 
@@ -109,6 +110,7 @@ void child_spawn(const char *name, char *command);
 /* Waits for a good end; limit_ns 0: without a limit. */
 void child_wait(const char *name, uint64_t limit_ns);
 void child_kill(const char *name);
+pid_t child_pid(const char *name);
 
 /* ---- trace.c: ring buffers; tracedat.c: trace.dat from them ---- */
 

@@ -218,6 +218,11 @@ void child_wait(const char *name, uint64_t limit_ns)
 		fail_with_log(child, "failed");
 }
 
+pid_t child_pid(const char *name)
+{
+	return known(name)->pid;
+}
+
 void child_kill(const char *name)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGKILL };

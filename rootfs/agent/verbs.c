@@ -9,13 +9,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FIRST_LINE	"eascope-script 1"
 #define HOUR_MS		(3600 * 1000ULL)
 #define HOUR_US		(HOUR_MS * 1000)
+/* How long a program may take to start its threads. */
+#define THREAD_PATIENCE	(10 * NSEC_PER_SEC)
 
 static bool exited;
 
@@ -180,36 +184,88 @@ static void verb_absent(char *rest)
 		fail("absent %s: %s", path, strerror(errno));
 }
 
-/* Whether the thread group with this number has the name; one that has just ended has none. */
+/* Whether the thread with this number has the name; one that has just ended has none. */
 static bool has_name(const char *number, const char *name)
 {
 	char path[64];
 	struct text text = { 0 };
 	bool same;
 
+	/* A thread's folder is there, though it is not listed. */
 	snprintf(path, sizeof(path), "/proc/%.20s/comm", number);
 	same = file_read(path, &text) == 0 && strcmp(trim(text.data), name) == 0;
 	text_free(&text);
 	return same;
 }
 
+/* The number of a thread among those that a folder of /proc lists, or 0. */
+static pid_t thread_in(const char *folder, const char *name)
+{
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *proc = opendir(folder);
+
+	if (!proc)
+		fail("thread %s: %s: %s", name, folder, strerror(errno));
+	while (!found && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]) && has_name(entry->d_name, name))
+			found = atoi(entry->d_name);
+	closedir(proc);
+	return found;
+}
+
 /* A program or a thread of the kernel is there, by the name that the kernel shows. */
 static void verb_thread(char *rest)
 {
 	const char *name = script_word(&rest, "thread: NAME");
-	struct dirent *entry;
-	bool found = false;
-	DIR *proc;
 
 	script_done(rest);
-	proc = opendir("/proc");
-	if (!proc)
-		fail("thread %s: /proc: %s", name, strerror(errno));
-	while (!found && (entry = readdir(proc)))
-		found = isdigit((unsigned char)entry->d_name[0]) && has_name(entry->d_name, name);
-	closedir(proc);
-	if (!found)
+	if (!thread_in("/proc", name))
 		fail("thread %s: there is none of this name", name);
+}
+
+/* As in the kernel's sched/types.h, which has it in no header of the C library. */
+struct attributes {
+	uint32_t size;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+	uint32_t util_min, util_max;
+	int32_t latency_nice;
+	uint32_t reserved;
+};
+
+#define KEEP_ALL	0x18
+#define LATENCY_NICE	0x80
+
+/* A thread of a program gets a latency_nice as soon as it is there, and must have it then. */
+static void verb_latency_nice(char *rest)
+{
+	const char *name = script_word(&rest, "latency-nice: PROGRAM");
+	const char *thread = script_word(&rest, "latency-nice: THREAD");
+	const char *word = script_word(&rest, "latency-nice: N");
+	struct attributes attributes = { .size = sizeof(attributes), .flags = KEEP_ALL | LATENCY_NICE };
+	uint64_t end = mono_ns() + THREAD_PATIENCE;
+	long value = script_unsigned(word + (*word == '-'), "latency-nice: N", 20);
+	char folder[64];
+	pid_t tid;
+
+	script_done(rest);
+	attributes.latency_nice = *word == '-' ? -value : value;
+	snprintf(folder, sizeof(folder), "/proc/%d/task", child_pid(name));
+	while (!(tid = thread_in(folder, thread))) {
+		if (mono_ns() > end)
+			fail("latency-nice %s: no thread %s", name, thread);
+		sleep_ns(NSEC_PER_MSEC);
+	}
+	if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
+		fail("latency-nice %s %s: %s", thread, word, strerror(errno));
+	if (syscall(SYS_sched_getattr, tid, &attributes, sizeof(attributes), 0) < 0 ||
+	    attributes.size < sizeof(attributes) ||
+	    attributes.latency_nice != (*word == '-' ? -value : value))
+		fail("latency-nice %s %s: the kernel has %d", thread, word, attributes.latency_nice);
 }
 
 static void verb_report(char *rest)
@@ -348,6 +404,7 @@ static const struct verb {
 	{ "exists", verb_exists },
 	{ "absent", verb_absent },
 	{ "thread", verb_thread },
+	{ "latency-nice", verb_latency_nice },
 	{ "report", verb_report },
 	{ "barrier", verb_barrier },
 	{ "trace-setup", verb_trace_setup },

@@ -28,11 +28,14 @@ struct attributes {
 	uint32_t priority;
 	uint64_t runtime, deadline, period;
 	uint32_t util_min, util_max;
+	int32_t latency_nice;
+	uint32_t reserved;
 };
 
 #define KEEP_ALL	0x18
 #define CLAMP_MIN	0x20
 #define CLAMP_MAX	0x40
+#define LATENCY_NICE	0x80
 
 static void fail(const struct request *request, const char *what)
 {
@@ -87,6 +90,19 @@ static void clamp(const struct request *request)
 		fail(request, "uclamp");
 }
 
+/* Its threads and children inherit it. */
+static void take_latency_nice(const struct request *request)
+{
+	struct attributes attributes = {
+		.size = sizeof(attributes),
+		.flags = KEEP_ALL | LATENCY_NICE,
+		.latency_nice = request->latency_nice,
+	};
+
+	if (syscall(SYS_sched_setattr, 0, &attributes, 0) < 0)
+		fail(request, "latency-nice");
+}
+
 /* The kernel names a program after the path by which it is started: the scenario's name for it. */
 static void under_own_name(const struct request *request, char *path, size_t size)
 {
@@ -112,6 +128,8 @@ void become(const struct request *request)
 		pin(request);
 	if (request->uclamp_min >= 0 || request->uclamp_max >= 0)
 		clamp(request);
+	if (request->has_latency_nice)
+		take_latency_nice(request);
 	if (request->has_nice && setpriority(PRIO_PROCESS, 0, request->nice) < 0)
 		fail(request, "nice");
 	if (request->uid >= 0 &&

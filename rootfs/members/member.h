@@ -12,6 +12,8 @@ struct request {
 	const char *cgroup;	/* path of a group */
 	long nice;
 	bool has_nice;
+	long latency_nice;
+	bool has_latency_nice;
 	long uclamp_min, uclamp_max;
 	long uid;
 	long limit_ms;		/* after which it is taken to hang */

@@ -37,7 +37,10 @@ static void take(struct request *request, char *word)
 		request->cgroup = value;
 	else if ((value = value_of(word, "nice")))
 		request->nice = number(value, -20, 19, "nice"), request->has_nice = true;
-	else if ((value = value_of(word, "uclamp-min")))
+	else if ((value = value_of(word, "latency-nice"))) {
+		request->latency_nice = number(value, -20, 19, "latency-nice");
+		request->has_latency_nice = true;
+	} else if ((value = value_of(word, "uclamp-min")))
 		request->uclamp_min = number(value, 0, 1024, "uclamp-min");
 	else if ((value = value_of(word, "uclamp-max")))
 		request->uclamp_max = number(value, 0, 1024, "uclamp-max");
@@ -52,8 +55,8 @@ static void take(struct request *request, char *word)
 	else if ((value = value_of(word, "env")) && strchr(value, '='))
 		putenv((char *)value);
 	else
-		die("'%s': allowed: delay-us, cpus, cgroup, nice, uclamp-min, uclamp-max, uid, "
-		    "limit-ms, exit, endless, env=NAME, each with =VALUE", word);
+		die("'%s': allowed: delay-us, cpus, cgroup, nice, latency-nice, uclamp-min, "
+		    "uclamp-max, uid, limit-ms, exit, endless, env=NAME, each with =VALUE", word);
 }
 
 static long now_ms(void)

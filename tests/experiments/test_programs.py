@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,6 +49,8 @@ CLIENT = (
 )
 UNTIL = '[window]\nwarmup_ms = 300\nuntil = "programs-end"\n'
 STATEMENT = '[[expect]]\nvariant = "cas"\nsource = "s"\nstatement = "{}"\n'
+#: Scenarios of that image in other folders than programs.
+OF_PROGRAMS_IMAGE = ("eas/sched-pipe-perf", "latnice/idle-gating-schbench")
 FIXED = "[window]\nwarmup_ms = 300\nshort_ms = 50\nfull_ms = 60\n"
 
 
@@ -75,7 +78,7 @@ def after(lines: Sequence[str], *words: str) -> list[str]:
 def test_scenarios_without_programs_are_as_they_were(artefacts: Artefacts) -> None:
     """Neither their script nor their kernel knows of the programs image: their keys stay."""
     for name in names():
-        if name.startswith("programs/") or name == "eas/sched-pipe-perf":
+        if name.startswith("programs/") or name in OF_PROGRAMS_IMAGE:
             continue
         cell = prepared(scenario=name)
         assert b"/bin/member" not in cell.machine.script, name
@@ -118,6 +121,19 @@ def test_a_measured_program_and_a_load(
     )
     assert "write /proc/sys/kernel/sched_util_clamp_min_rt_default 1023" in lines
     assert max(len(line.split()) for line in lines if line.startswith("spawn")) <= 64
+
+
+def test_a_program_and_its_group_have_a_latency_nice_where_the_kernel_has_one(
+    tmp_path: Path, artefacts: Artefacts
+) -> None:
+    more = 'latency_nice = -9\ncgroup = { name = "bg", latency_nice = 19 }\n'
+    path = write(tmp_path, IMAGE, LATENCY, LOAD, more, UNTIL)
+    script = prepared(scenario=path, variant="latnice-off").machine.script.decode()
+    assert "\nwrite /sys/fs/cgroup/bg/cpu.latency.nice 19\n" in script
+    assert re.search(r"^spawn stress .* latency-nice=-9 ", script, re.MULTILINE)
+    script = prepared(scenario=path, variant="mainline").machine.script.decode()
+    assert "latency-nice" not in script
+    assert "latency.nice" not in script
 
 
 def test_a_server_is_ready_before_the_warm_up(

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from eascope.analysis.derive import derive
-from eascope.experiments.cautions import rate_warnings, without_eas, wrong_capacities
+from eascope.experiments.cautions import (
+    rate_warnings,
+    without_eas,
+    without_latency_nice,
+    wrong_capacities,
+)
 from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
 from eascope.experiments.reference import reference_iteration_ns
@@ -205,6 +210,18 @@ def test_equal_cpus_have_no_eas_and_no_switch_of_eas(tmp_path: Path, variant: st
         "refuses EAS there"
     )
     assert not without_eas(resolve(Request("juno-r2", variant, "smoke")))
+
+
+def test_a_latency_nice_that_no_kernel_knows_is_named() -> None:
+    """Once for each variant, whichever comes first."""
+    scenario = "latnice/eventfd-wakeup"
+    line = (
+        "cas: latency_nice has no effect: the kernel base has no such attribute "
+        "(that of latnice-off has)"
+    )
+    assert without_latency_nice(resolve(Request("juno-r2", "cas", scenario))) == line
+    assert without_latency_nice(resolve(Request("juno-r2", "latnice-skip", scenario))) == ""
+    assert without_latency_nice(resolve(Request("juno-r2", "cas", "smoke"))) == ""
 
 
 def test_clusters_of_equal_cpus_have_none_either(tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ more: [[task]] / name = "abcdefghijklm" / [[task.phase]] / PHASE | name; 1 to 12
 task: count = 99 && more: SECOND / PHASE | task; 100 threads; up to 99
 task: policy = "ofther" | policy; 'ofther'; other
 task: policy = "fifo" / nice = 1 | nice; fifo
+task: latency_nice = 20 | task[0].latency_nice = 20; an integer in -20..19
+task: latency_nice = "low" | task[0].latency_nice = 'low'; an integer in -20..19
 window:  | window.warmup_ms; missing
 window: warmup_ms = 199 / short_ms = 20 / full_ms = 30 |
     window.warmup_ms = 199; an integer in 200..600000 (ms: PELT settles in 200)

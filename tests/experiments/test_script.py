@@ -22,6 +22,7 @@ from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from eascope.kernels.switches import STATS
 from eascope.rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
+from tests.support.scenarios import write
 
 
 def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
@@ -221,3 +222,17 @@ def test_the_window_ends_with_its_programs(artefacts: Artefacts) -> None:
     room = [item.record.controls.others["trace_kib_per_cpu"] for item in (cell, full)]
     assert room[1] - room[0] == 72_000 * 800 // 1024
     assert room[1] * len(cell.machine.platform.cpus) < cell.machine.platform.memory_mib * 1024
+
+
+def test_threads_have_a_latency_nice_where_the_kernel_has_one(
+    tmp_path: Path, artefacts: Artefacts
+) -> None:
+    """As soon as they are there; another kernel's script is that of a scenario without it."""
+    with_one = write(tmp_path, task="count = 2\nlatency_nice = -3")
+    cell = prepared(scenario=with_one, variant="latnice-off")
+    lines = cell.machine.script.decode().splitlines()
+    first = lines.index(f"spawn rt-app {COPY.path} /tmp/rt-app.json") + 1
+    threads = [thread for task in cell.record.tasks for thread in task.threads]
+    assert lines[first : first + 2] == [f"latency-nice rt-app {name} -3" for name in threads]
+    other = prepared(scenario=with_one).machine.script
+    assert other == prepared(scenario=write(tmp_path, task="count = 2")).machine.script

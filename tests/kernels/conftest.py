@@ -15,7 +15,10 @@ from tests.support.toy_linux import toy_linux
 
 #: So that a failed check says what it compared.
 pytest.register_assert_rewrite(
-    *(f"tests.support.{name}_checks" for name in ("base", "feec", "push", "sum", "sum_eas"))
+    *(
+        f"tests.support.{name}_checks"
+        for name in ("base", "feec", "latnice", "push", "sum", "sum_eas")
+    )
 )
 
 

@@ -16,6 +16,7 @@ from eascope.kernels.build import KernelArtefact
 from eascope.kernels.naming import kernel_names
 from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
+from tests.support.latnice_guest_mutants import MUTANTS as LATNICE_MUTANTS
 from tests.support.mutants import GuestMutant, must_fail, mutant_image
 from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.releases import booted, kernel_of, source_for
@@ -85,7 +86,13 @@ def test_the_check_of_who_runs_alone_sees_a_cap_that_stays(
     ("mutant", "name"),
     [
         pytest.param(mutant, kernel, id=f"{kernel}-{mutant.claim}")
-        for mutant in [*SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
+        for mutant in [
+            *SUM_MUTANTS,
+            *FEEC_MUTANTS,
+            *LATNICE_MUTANTS,
+            *MUTANTS,
+            *PUSH_MUTANTS,
+        ]
         for kernel in mutant.kernels
     ],
 )

@@ -13,6 +13,7 @@ from eascope.kernels.patching import apply_series
 from eascope.kernels.variants import SERIES
 from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
+from tests.support.latnice_guest_mutants import MUTANTS as LATNICE_MUTANTS
 from tests.support.mutants import BrokenKernel
 from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.queues import source_files
@@ -21,6 +22,7 @@ from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 from tests.support.sum_mutants import CLAIMS
 
 ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
+ALL += LATNICE_MUTANTS
 KERNELS = sorted({kernel for mutant in ALL for kernel in mutant.kernels})
 
 

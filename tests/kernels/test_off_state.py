@@ -72,7 +72,9 @@ def decisions(
 #: Variants that decide alike. In 7.3 mainline has the rule that feec-a1 adds to 6.12.
 ALIKE: dict[str, tuple[str, ...]] = {
     "feec": ("mainline", "feec-a"),
+    "latnice": ("mainline", "latnice-off"),
     "sum": ("max-nospare0", "uclamp-sum"),
+    "latnice@7.3": ("mainline@7.3", "latnice-off@7.3"),
     "feec@7.3": ("mainline@7.3", "feec-a1@7.3"),
     "push@7.3": ("mainline@7.3", "push-v8-off@7.3"),
     "sum@7.3": ("max-nospare0@7.3", "uclamp-sum@7.3"),

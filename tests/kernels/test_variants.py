@@ -15,7 +15,7 @@ from eascope.host.errors import RequestError
 from eascope.kernels import variants as module
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES
 from eascope.kernels.queues import folders_of_queues
-from eascope.kernels.state import state_expectations
+from eascope.kernels.state import on_platform, state_expectations
 from eascope.kernels.switches import STATS
 from eascope.kernels.variants import (
     SERIES,
@@ -109,6 +109,21 @@ def test_a_queue_that_cannot_be_meant_is_its_own_variants_error(
     with pytest.raises(RequestError, match=r"mine/series: line 1 = '0002-yours\.patch'"):
         catalogue.check("mine")
     assert "mine" not in catalogue.variants
+
+
+def test_a_switch_may_be_one_of_every_cpu(juno: Platform) -> None:
+    """Of every idle state but the first as well: variants know no platform."""
+    requests = on_platform(load_variants()["pm-qos"], juno).switches
+    assert requests == tuple(
+        (f"/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us", "n/a")
+        for cpu in juno.cpus
+    )
+    disabled = on_platform(load_variants()["idle-d10"], juno).switches
+    assert {path for path, _ in disabled} == {
+        f"/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/disable"
+        for cpu in juno.cpus
+        for state in (1, 2)
+    }
 
 
 def test_proofs_of_mainline(juno: Platform) -> None:

@@ -14,7 +14,13 @@ from eascope.engines.base import EngineFailed
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES
 from eascope.kernels.naming import kernel_names, releases_of, variant_named
 from eascope.kernels.releases import DEFAULT
-from eascope.kernels.state import BOOT_PROOF, boot_proof, eas_possible, state_expectations
+from eascope.kernels.state import (
+    BOOT_PROOF,
+    boot_proof,
+    eas_possible,
+    on_platform,
+    state_expectations,
+)
 from eascope.kernels.variants import Variant, boot_args, load_catalogue
 from tests.support.boot_switches import at_boot
 from tests.support.kernel_guest import boot
@@ -38,6 +44,7 @@ BOOTS = [list(group) for _, group in groupby(sorted(SHIPPED, key=together), key=
 
 def becoming(variant: Variant, platform: Platform) -> list[str]:
     """Lines that make a guest ``variant``, whatever it was, and that prove it."""
+    variant = on_platform(variant, platform)
     eas = [f"write {ENERGY_AWARE} 1"] if eas_possible(variant, platform) else []
     switches = [f"write {path} {value}" for path, value in variant.switches]
     return [*eas, *switches, *(" ".join(line) for line in state_expectations(variant, platform))]

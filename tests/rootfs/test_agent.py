@@ -64,6 +64,9 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (HEAD + b"absent /proc\n", "absent /proc: it is there"),
         (HEAD + b"thread\n", "script line 2: thread: NAME is missing"),
         (HEAD + b"thread not-there\n", "thread not-there: there is none of this name"),
+        (HEAD + b"latency-nice a b\n", "script line 2: latency-nice: N is missing"),
+        (HEAD + b"latency-nice a b -21\n", "latency-nice: N = '21': allowed: a whole number"),
+        (HEAD + b"latency-nice a b 1\n", "no program was spawned as 'a'"),
         (HEAD + b"report /nonexistent\n", "report /nonexistent: No such file"),
         (HEAD + b"collect /nonexistent x\n", "collect /nonexistent: No such file"),
         (HEAD + b"collect /proc/version ../x\n", "collect: NAME = '../x': allowed: a plain"),
@@ -111,6 +114,12 @@ def test_a_thread_is_found_by_its_whole_name(agent: Agent) -> None:
     assert agent(HEAD + f"thread {name}\nexit\n".encode()).status == 0
     run = agent(HEAD + f"thread {name[:-1]}\nexit\n".encode())
     assert run.failure.endswith(f"thread {name[:-1]}: there is none of this name")
+
+
+def test_a_kernel_without_latency_nice_is_named(agent: Agent) -> None:
+    """The thread is found by its name, and the host's kernel has no such attribute."""
+    run = agent(HEAD + b"spawn nap /bin/sleep 5\nlatency-nice nap sleep -3\nexit\n")
+    assert run.failure.endswith("latency-nice sleep -3: Argument list too long")
 
 
 def test_bytes_change_a_file_in_its_place(agent: Agent, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ FEATURES_OF: dict[str, tuple[str, ...]] = {
         *("NO_UCLAMP_FITS_TRISTATE", "NO_UCLAMP_OU_UNCLAMPED", "NO_UCLAMP_NO_HEADROOM"),
     ),
     "feec": (),
+    "latnice": (),
     "push": ("NO_FAIR_PUSH_STUCK", "NO_FAIR_PUSH_IDLE"),
 }
 #: Files of each queue in debugfs, and what they hold.
@@ -34,6 +35,13 @@ FILES_OF: dict[str, dict[str, str]] = {
         "ou_delay_us": "0",
     },
     "push": {},
+    "latnice": {
+        "latnice_search": "off",
+        "latnice_prefer_idle": "off",
+        "latnice_pack": "0",
+        "latnice_idle": "off",
+        "latnice_idle_hold_ms": "2147483647",
+    },
 }
 for _both, _one in (("sum-feec", "feec"), ("sum-push", "push")):
     FEATURES_OF[_both], FILES_OF[_both] = FEATURES_OF[_one], FILES_OF[_one]

@@ -67,7 +67,9 @@ def run(
     first: Sequence[str],
 ) -> dict[str, Found]:
     """What a guest finds in each of ``cases``."""
-    names = {case.program.split()[0] for case in cases.values()}
+    words = [case.program.split() for case in cases.values()]
+    names = {each[0] for each in words}
+    names |= {word.removeprefix("/bin/") for each in words for word in each if "/bin/" in word}
     done = boot(
         kernel.image,
         platform,

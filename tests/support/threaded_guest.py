@@ -37,6 +37,7 @@ WITHOUT = ("deadline",)
 WORKS = {
     "base": (),
     "feec": ("feec_tie_nr", "push_moved", "tick_check", "misfit_push"),
+    "latnice": ("latnice_skip", "pack_miss", "idle_gated"),
     "push": ("push_check", "tick_check"),
     "sum": ("uclamp_checked", "uclamp_checked_idle", "uclamp_comp"),
     "sum-feec": ("uclamp_checked", "feec_tie_nr", "push_moved", "tick_check"),

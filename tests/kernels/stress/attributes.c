@@ -39,6 +39,14 @@ void act_clamp(unsigned int *state)
 	set(victim(state), &attr, CLAMP, "clamp");
 }
 
+void act_latency(unsigned int *state)
+{
+	struct attr attr = { .size = sizeof(attr), .flags = FLAG_KEEP_ALL | FLAG_LATENCY_NICE };
+
+	attr.latency_nice = (int)chance(state, 40) - 20;
+	set(victim(state), &attr, LATENCY, "latency");
+}
+
 void act_policy(unsigned int *state)
 {
 	struct attr attr = { .size = sizeof(attr) };

@@ -86,6 +86,19 @@ void act_limit(unsigned int *state)
 		fail("limit", 0);
 }
 
+void act_group_latency(unsigned int *state)
+{
+	const char *group = leaves[1 + chance(state, LEAVES - 1)];
+	char text[16];
+
+	snprintf(text, sizeof(text), chance(state, 3) ? "%d" : "inherit", (int)chance(state, 40) - 20);
+	/* The controller comes and goes. */
+	if (!put_file(group, "cpu.latency.nice", text))
+		did(LATENCY);
+	else if (errno != ENOENT && errno != ENODEV && errno != EACCES)
+		fail("group_latency", 0);
+}
+
 /* Clamps of the outer group bound those of the inner ones. */
 void act_nest(unsigned int *state)
 {

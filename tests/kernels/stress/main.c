@@ -42,6 +42,7 @@ static struct thief {
 	{ act_partition, 20000, 0, 0 },
 	{ act_throttle, 30000, 0, 0 },
 	{ act_hotplug, 60000, 0, 0 }, { act_system, 50000, 0, 0 }, { act_bounds, 2000, 0, 0 },
+	{ act_latency, 2000, 0, 0 }, { act_group_latency, 5000, 0, 0 },
 };
 #define THIEVES	(sizeof(thieves) / sizeof(*thieves))
 
@@ -58,6 +59,8 @@ static void *steal(void *data)
 
 static int is_left_out(const struct thief *thief)
 {
+	if (thief->act == act_latency || thief->act == act_group_latency)
+		return shared->left_out[LATENCY];
 	return thief->act == act_hotplug && shared->left_out[HOTPLUG];
 }
 
@@ -118,6 +121,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: stress MILLISECONDS[xTURNS] SEED [deadline] [hotplug boot_cpu]\n");
 		return 2;
 	}
+	shared->left_out[LATENCY] = !has_latency_nice();
 	make_groups();
 	/* The least clamp that the system allows is its greatest by default: lower it first. */
 	if (put("/proc/sys/kernel/sched_util_clamp_min", "512"))

@@ -31,7 +31,8 @@
 	OP(EXEC, "exec")		\
 	OP(WAKEUP, "wakeup")		\
 	OP(BOOST, "boost")		\
-	OP(DEADLINE, "deadline")
+	OP(DEADLINE, "deadline")	\
+	OP(LATENCY, "latency")
 
 #define OP_NUMBER(number, name)	number,
 enum op { OPERATIONS(OP_NUMBER) OPS };
@@ -75,6 +76,8 @@ bool take_domains(void);
 void leave_domains(void);
 int put(const char *path, const char *text);
 int get(const char *path, char *text, unsigned int size);
+/* Whether the kernel has the attribute latency_nice. */
+bool has_latency_nice(void);
 int set_attr(pid_t pid, const struct attr *attr);
 pid_t child(void);
 
@@ -103,5 +106,7 @@ void act_throttle(unsigned int *state);
 void act_hotplug(unsigned int *state);
 void act_system(unsigned int *state);
 void act_bounds(unsigned int *state);
+void act_latency(unsigned int *state);
+void act_group_latency(unsigned int *state);
 
 #endif /* STRESS_H */

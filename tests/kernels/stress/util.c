@@ -91,6 +91,13 @@ int get(const char *path, char *text, unsigned int size)
 	return length < 0 ? -1 : 0;
 }
 
+bool has_latency_nice(void)
+{
+	struct attr attr;
+
+	return !syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) && attr.size == sizeof(attr);
+}
+
 /* Return: 0, else -1 and errno. */
 int set_attr(pid_t pid, const struct attr *attr)
 {

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The attribute latency_nice in a guest: what it may be set to, and what each of its uses does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
+from eascope.kernels.build import KernelArtefact
+from tests.support.guest_cases import GROUP, Found
+from tests.support.kernel_guest import boot
+from tests.support.latnice_checks import (
+    CASES,
+    FILES,
+    check_answers,
+    check_gate,
+    check_off,
+    check_pack,
+    check_poll,
+    check_prefer_idle,
+    check_search,
+    run,
+    said,
+)
+from tests.support.releases import kernel_of, of_releases
+from tests.support.stress import busy_switches, counters, guest_program, survive
+
+pytestmark = pytest.mark.guest
+
+TRACING = "/sys/kernel/tracing"
+
+
+@pytest.fixture(scope="module", params=of_releases("latnice"))
+def latnice(request: pytest.FixtureRequest) -> KernelArtefact:
+    """The kernel of each release, built before the first test."""
+    return kernel_of(request.param)
+
+
+def test_the_system_call_and_the_file_answer_as_described(
+    latnice: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_answers(latnice, juno, tmp_path)
+
+
+def test_a_kernel_without_the_attribute_refuses_it(
+    base_kernel: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """The flag alone is EINVAL, a value E2BIG: how programs find out."""
+    for value, errno in ((0, "Invalid argument"), (-1, "Argument list too long")):
+        script = [f"spawn l /bin/latnice {value} /bin/true", "wait l"]
+        with pytest.raises(EngineFailed, match=f"latnice: {errno}"):
+            boot(
+                base_kernel.image,
+                juno,
+                script,
+                tmp_path / f"{value}",
+                programs={"latnice": guest_program("latnice", tmp_path)},
+            )
+
+
+def test_the_agent_gives_a_thread_its_value(
+    latnice: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """And reads it back; a thread that does not come is an error."""
+    script = ["spawn nap /bin/busybox sleep 1", "latency-nice nap busybox -7", "wait nap"]
+    boot(latnice.image, juno, script, tmp_path / "there")
+    script[1] = "latency-nice nap nobody -7"
+    with pytest.raises(EngineFailed, match="latency-nice nap: no thread nobody"):
+        boot(latnice.image, juno, script, tmp_path / "absent")
+
+
+def test_two_writers_and_a_task_that_moves_and_ends(
+    latnice: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """While a group changes and each use reads the values; no value is stale in the end."""
+    switches = [f"write {path} {value}" for path, value in busy_switches("latnice")]
+    text = said(
+        latnice,
+        juno,
+        tmp_path,
+        *switches,
+        f"write {FILES}/latnice_idle shallow",
+        f"write {GROUP}/cgroup.procs 0",
+        "latnice_race 10000",
+    )
+    done, lives = map(int, text.split())
+    assert done >= 10000
+    assert lives >= 20
+
+
+@pytest.fixture(scope="module")
+def found(
+    latnice: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Found]:
+    return run(latnice, juno, CASES, tmp_path_factory.mktemp("found"))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [check_off, check_search, check_prefer_idle, check_pack, check_gate, check_poll],
+    ids=lambda check: check.__name__,
+)
+def test_use(found: dict[str, Found], check: Callable[[Mapping[str, Found]], None]) -> None:
+    check(found)
+
+
+def test_events_say_who_set_it_and_what_it_placed(
+    latnice: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    script = [
+        f"write {FILES}/latnice_pack 16",
+        "trace-setup 4096 eascope:sched_latency_nice eascope:sched_latnice_place",
+        f"write {TRACING}/tracing_on 1",
+        "spawn packed /bin/packed 6 17",
+        "wait packed 20000",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    done = boot(
+        latnice.image,
+        juno,
+        script,
+        tmp_path / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={"packed": guest_program("packed", tmp_path)},
+    )
+    text = done.text("trace.txt")
+    assert re.findall(r"sched_latency_nice: comm=packed pid=\d+ old=(\d+) new=(\d+)", text) == [
+        ("20", "17")
+    ]
+    placed = re.findall(
+        r"sched_latnice_place: comm=packed pid=\d+ latency_nice=17 use=pack prev_cpu=\d+ "
+        r"dst_cpu=(\d+)",
+        text,
+    )
+    assert len(placed) > 100
+
+
+def test_everything_is_at_work_under_stress(
+    latnice: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """Attributes, groups, CPUs and policies change at once; what is counted was at work."""
+    done = survive(
+        latnice.image,
+        juno,
+        tmp_path / "run",
+        switches=busy_switches("latnice"),
+        ms=400,
+        deadlines=latnice.version.startswith("6.12"),
+    )
+    assert re.search(r"^latency [1-9]", done.text("stress.txt"), re.MULTILINE)
+    counted = counters(done.text("stats.txt"))
+    for name in ("latnice_skip", "pack_hit", "pack_lb_refused", "idle_gated"):
+        assert counted[name] > 0, name
