@@ -40,7 +40,7 @@ def read_floors(
         if of == on:
             raise table.error("on", f"another cluster than {of}")
         source = sources.of(table, "source")
-        there = of in opps and on in opps
+        present = of in opps and on in opps
         last = (0, 0)
         for row in table.tables("steps", 1, 100):
             step = (
@@ -55,10 +55,10 @@ def read_floors(
                     raise row.error(key, f"an OPP of {cluster}: {known}")
                 if khz <= before:
                     raise row.error(key, f"more than {before}: steps in ascending order")
-                if there and khz > opps[cluster][-1]:
+                if present and khz > opps[cluster][-1]:
                     raise row.error(key, f"at most {opps[cluster][-1]}, {cluster}'s fastest OPP")
             row.finish()
             last = step
-            floors += [ClockFloor(of, step[0], on, step[1], source)] if there else []
+            floors += [ClockFloor(of, step[0], on, step[1], source)] if present else []
         table.finish()
     return tuple(floors)

@@ -199,8 +199,8 @@ class Scenario:
     def without_latency_nice(self) -> Scenario:
         """The same as a kernel without the attribute runs it."""
         programs = (
-            replace(each, member=each.member and each.member.without_latency_nice())
-            for each in self.programs
+            replace(program, member=program.member and program.member.without_latency_nice())
+            for program in self.programs
         )
         tasks = (replace(task, latency_nice=None) for task in self.tasks)
         return replace(self, tasks=tuple(tasks), programs=tuple(programs))

@@ -184,9 +184,11 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
     for number, line in enumerate(lines, start=1):
         if name := line.partition("#")[0].strip():
             other = _OTHERS.fullmatch(name)
-            there = other[1] if other and other[1].split("/")[0] != folder.name else ""
-            patch = folder.parent / there if there else folder / name
-            if allowed := _wrong_patch(patch, there.partition("/")[2] or name, patches, below):
+            shared_from = other[1] if other and other[1].split("/")[0] != folder.name else ""
+            patch = folder.parent / shared_from if shared_from else folder / name
+            if allowed := _wrong_patch(
+                patch, shared_from.partition("/")[2] or name, patches, below
+            ):
                 where = f"{shown_path(series)}: line {number} = {name!r}"
                 raise RequestError(f"{where}: allowed: {allowed}")
             patches.append(patch)

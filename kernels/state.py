@@ -66,7 +66,9 @@ def on_platform(variant: Variant, platform: Platform) -> Variant:
     Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value. A switch
     of ``cpu*`` is one of each CPU, with ``state*`` one of each idle state but the first.
     """
-    switches = tuple(each for switch in variant.switches for each in _expanded(switch, platform))
+    switches = tuple(
+        expanded for switch in variant.switches for expanded in _expanded(switch, platform)
+    )
     if switches != variant.switches:
         variant = replace(variant, switches=switches)
     if eas_possible(variant, platform):

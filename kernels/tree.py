@@ -131,7 +131,9 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
     for name, text in texts.items():
         path = below / name
         known = others + (sorted(folder.glob("*.patch")) if below != folder else [])
-        if shared := next((each for each in known if _subject(each.name) == _subject(name)), None):
+        if shared := next(
+            (patch for patch in known if _subject(patch.name) == _subject(name)), None
+        ):
             same = _without_places(shared.read_text()) == _without_places(text)
             path = shared if same else below / (name if shared in others else shared.name)
         if path.parent == below:

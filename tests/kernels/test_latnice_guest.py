@@ -17,6 +17,7 @@ from tests.support.kernel_guest import boot
 from tests.support.latnice_checks import (
     CASES,
     FILES,
+    answer,
     check_answers,
     check_gate,
     check_off,
@@ -25,7 +26,6 @@ from tests.support.latnice_checks import (
     check_prefer_idle,
     check_search,
     run,
-    said,
 )
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import busy_switches, counters, guest_program, survive
@@ -79,7 +79,7 @@ def test_two_writers_and_a_task_that_moves_and_ends(
 ) -> None:
     """While a group changes and each use reads the values; no value is stale in the end."""
     switches = [f"write {path} {value}" for path, value in busy_switches("latnice")]
-    text = said(
+    text = answer(
         latnice,
         juno,
         tmp_path,

@@ -68,8 +68,8 @@ def run(
 ) -> dict[str, Found]:
     """What a guest finds in each of ``cases``."""
     words = [case.program.split() for case in cases.values()]
-    names = {each[0] for each in words}
-    names |= {word.removeprefix("/bin/") for each in words for word in each if "/bin/" in word}
+    names = {line[0] for line in words}
+    names |= {word.removeprefix("/bin/") for line in words for word in line if "/bin/" in word}
     done = boot(
         kernel.image,
         platform,

@@ -66,7 +66,7 @@ def run(
     return guest_cases.run(kernel, platform, cases, folder, untouched)
 
 
-def said(kernel: KernelArtefact, platform: Platform, folder: Path, *lines: str) -> str:
+def answer(kernel: KernelArtefact, platform: Platform, folder: Path, *lines: str) -> str:
     """What the program of the last of ``lines``, ``NAME ARGUMENT``, prints in a guest."""
     *first, last = lines
     name = last.split()[0]
@@ -91,7 +91,7 @@ def said(kernel: KernelArtefact, platform: Platform, folder: Path, *lines: str) 
 
 def check_answers(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     """Sizes, ranges, what is kept, privileges, forks, threads, groups: see `latnice_abi.c`."""
-    assert said(kernel, platform, folder, "latnice_abi") == "all answers are right\n"
+    assert answer(kernel, platform, folder, "latnice_abi") == "all answers are right\n"
 
 
 def _searching(nice: int, search: str, *, energy_aware: bool = False) -> Case:
