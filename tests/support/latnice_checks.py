@@ -37,6 +37,7 @@ class Case:
     :param energy_aware: whether EAS is on.
     :param delay_dequeue: whether a task may stay queued while it sleeps; its wake-up then has no
         placement.
+    :param sis_util: whether mainline regulates the search by load; 7.3 does so on juno-r2, too.
     """
 
     program: str
@@ -44,6 +45,7 @@ class Case:
     group: str = "inherit"
     energy_aware: bool = True
     delay_dequeue: bool = True
+    sis_util: bool = True
     cap: str = "max"
 
     @property
@@ -55,6 +57,7 @@ class Case:
             f"write /proc/sys/kernel/sched_energy_aware {self.energy_aware:d}",
             f"write {GROUP}/cpu.latency.nice {self.group}",
             f"write {FEATURES} {'' if self.delay_dequeue else 'NO_'}DELAY_DEQUEUE",
+            f"write {FEATURES} {'' if self.sis_util else 'NO_'}SIS_UTIL",
         ]
 
 
@@ -100,6 +103,7 @@ def _searching(nice: int, search: str, *, energy_aware: bool = False) -> Case:
         {"latnice_search": search},
         energy_aware=energy_aware,
         delay_dequeue=False,
+        sis_util=False,
     )
 
 
