@@ -41,6 +41,12 @@ from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import RequestError, bad_input, nearest
 from eascope.host.strict import StrictTable, read_toml
 
+#: Of the whole file: a misspelt one is named as what it is.
+KEYS = (
+    *("schema", "name", "summary", "temperature_c", "temperature_source"),
+    *("memory_mib", "memory_source", "llc", "llc_source", "billing", "idle", "shared", "curves"),
+    *("dvfs", "axes", "package_budget", "clock_floors", "l3", "sources", "cluster"),
+)
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
 #: As many as every kernel knows (CONFIG_NR_CPUS); an engine states its own limit.
@@ -100,6 +106,7 @@ def read_platform(path: Path, shipped: Path = PLATFORMS) -> Platform:
 def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     """What is described, checked as a whole."""
     top = described.top
+    top.only(KEYS)
     name = _own_name(top, path)
     summary = top.text("summary")
     sources = described.sources()

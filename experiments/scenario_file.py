@@ -23,7 +23,6 @@ from eascope.experiments.scenario import (
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
-    UNKNOWN_MS,
     Phase,
     Scenario,
     Task,
@@ -42,7 +41,8 @@ from eascope.experiments.sources import measurements
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, missing_key, shortened
 from eascope.host.strict import StrictTable, read_toml
-from eascope.kernels.switches import PATH_RULE, is_switch
+from eascope.kernels.guest_files import ENERGY_AWARE
+from eascope.kernels.switches import PATH_RULE, STATS, is_switch
 from eascope.rootfs.content import MINIMAL, load_content
 
 #: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
@@ -100,6 +100,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
     image = top.text("image", load_content().images) if top.has("image") else MINIMAL
     names_there = [shortened(str(table.data.get("name"))) for table in tables]
+    tasks = tuple(_task(table, platform, names_there) for table in tables)
     window = _window(top.table("window"))
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
@@ -109,7 +110,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         summary=top.text("summary"),
         source=top.text("source"),
         loads=top.text("loads"),
-        tasks=tuple(_task(table, platform, names_there) for table in tables),
+        tasks=tasks,
         programs=tuple(read_program(table, platform, image) for table in programs),
         window=window,
         expect=tuple(
@@ -304,14 +305,16 @@ def _window(table: StrictTable) -> WindowLengths:
 def _writes(top: StrictTable, window: WindowLengths) -> tuple[Write, ...]:
     """The tables ``[[event]]``."""
     writes: list[Write] = []
-    last = UNKNOWN_MS if window.short_ms is None else window.short_ms - 1
     for table in top.tables("event", 1, MOST_EVENTS) if top.has("event") else ():
         table.only(KEYS["event"])
+        if window.short_ms is None:
+            raise table.error("at_ms", "in a window of a length, not together with until")
+        last = window.short_ms - 1
         first = writes[-1].at_ms if writes else 1
         at = table.integer("at_ms", first, last, "ms after the window's start, before its end")
-        allowed = f"[PATH, VALUE], {PATH_RULE}"
+        allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
         value = table.value("write", allowed)
-        if not is_switch(value):
+        if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
             raise table.error("write", allowed)
         writes.append(Write(at, *value))
         table.finish()

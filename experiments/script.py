@@ -179,7 +179,8 @@ def _window(
     # The window starts with the first program: what the machine does before is not the program's.
     measured = [starts[program.name] for program in programs if program.role == MEASURED]
     first_us = min(measured) if measured and replicate.noise else 0
-    last_ms = scenario.writes[-1].at_ms if scenario.writes else 0
+    # Writes take time, which is not added to the window.
+    sleeps = "until-ms" if scenario.writes else "sleep-ms"
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
     # Threads that only stir end before the window.
@@ -204,7 +205,7 @@ def _window(
             if program.role == MEASURED
         ),
         *_writes(scenario, traced),
-        *([f"sleep-ms {length_ms - last_ms}"] if length_ms is not None else []),
+        *([f"{sleeps} {length_ms}"] if length_ms is not None else []),
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs if program.ends_itself),
         "stop",
@@ -216,11 +217,8 @@ def _window(
 
 def _writes(scenario: Scenario, traced: bool) -> Iterator[str]:
     """Lines of the window's writes, each with a marker in the trace."""
-    before_ms = 0
     for write in scenario.writes:
-        if write.at_ms > before_ms:
-            yield f"sleep-ms {write.at_ms - before_ms}"
-        before_ms = write.at_ms
+        yield f"until-ms {write.at_ms}"
         yield f"write {write.path} {write.value}"
         if traced:  # else nobody may write a marker
             yield f"write {TRACE_MARKER} eascope: {write.path} = {write.value}"

@@ -64,6 +64,7 @@ void fail_through(void (*way)(const char *reason));
 
 uint64_t mono_ns(void);
 void sleep_ns(uint64_t ns);
+void sleep_until_ns(uint64_t end);
 
 /* ---- text.c: growing strings and whole files ---- */
 

@@ -16,7 +16,11 @@ uint64_t mono_ns(void)
 
 void sleep_ns(uint64_t ns)
 {
-	uint64_t end = mono_ns() + ns;
+	sleep_until_ns(mono_ns() + ns);
+}
+
+void sleep_until_ns(uint64_t end)
+{
 	struct timespec until = {
 		.tv_sec = end / NSEC_PER_SEC,
 		.tv_nsec = end % NSEC_PER_SEC,

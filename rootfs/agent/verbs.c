@@ -344,13 +344,27 @@ static void verb_sleep_us(char *rest)
 	sleep_ns(script_unsigned(word, "sleep-us: N", HOUR_US) * NSEC_PER_USEC);
 }
 
+/* When the window began. */
+static uint64_t start_ns;
+
+static void verb_until_ms(char *rest)
+{
+	const char *word = script_word(&rest, "until-ms: N");
+
+	script_done(rest);
+	if (!start_ns)
+		fail("until-ms %s: before start", word);
+	sleep_until_ns(start_ns + script_unsigned(word, "until-ms: N", HOUR_MS) * NSEC_PER_MSEC);
+}
+
 static void verb_start(char *rest)
 {
 	script_done(rest);
 	trace_on();
 	/* The marker first: it takes time, and the window is what lies between the marks. */
 	trace_mark("START");
-	transport()->mark(MARK_START, mono_ns());
+	start_ns = mono_ns();
+	transport()->mark(MARK_START, start_ns);
 }
 
 static void verb_stop(char *rest)
@@ -414,6 +428,7 @@ static const struct verb {
 	{ "kill", verb_kill },
 	{ "sleep-ms", verb_sleep_ms },
 	{ "sleep-us", verb_sleep_us },
+	{ "until-ms", verb_until_ms },
 	{ "start", verb_start },
 	{ "stop", verb_stop },
 	{ "trace-collect", verb_trace_collect },

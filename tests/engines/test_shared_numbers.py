@@ -88,7 +88,7 @@ def test_no_source_has_a_number_or_name_of_its_own() -> None:
 def test_the_kernels_idle_driver_has_the_same_numbers() -> None:
     """Linux can include no header of ours, so it is the one that has them again."""
     known = numbers(MESSAGES)
-    hints = {known[f"HINT_{name}"] for name in ("MESSAGE", "4_TURNS", "1_TURN")}
+    hints = {known[f"HINT_{name}"] for name in ("MESSAGE", "4_ITERATIONS", "1_ITERATION")}
     text = (DRIVERS / "cpuidle/cpuidle-gem5.c").read_text()
     assert {int(hint, 16) for hint in re.findall(r"hint #(0x\w+)", text)} == hints
     (quiesce,) = set(re.findall(r"\.inst (0x\w+)", text))
@@ -161,7 +161,7 @@ def test_an_engine_refuses_more_cpus_than_its_board_may_have(
 ) -> None:
     """A file may describe as many as a kernel knows; which engine runs it is another question."""
     resolve(Request("smp-24", "mainline", "smoke"))
-    monkeypatch.setattr(QemuEngine, "board", replace(QEMU_LAYOUT, gics=QEMU_LAYOUT.gics[:1]))
+    monkeypatch.setattr(QemuEngine, "layout", replace(QEMU_LAYOUT, gics=QEMU_LAYOUT.gics[:1]))
     with pytest.raises(RequestError) as wrong:
         resolve(Request("smp-24", "mainline", "smoke"))
     assert str(wrong.value) == (

@@ -31,7 +31,7 @@ OF_THE_NOTEBOOK = (
     Controls(switches=((FEATURES, "NO_NI_RANDOM"),)),
 )
 #: Besides programs of `programs/`, which are run by themselves.
-NOT_OF_A_SOURCE = ("busy", "smoke")
+NOT_OF_A_SOURCE = ("busy", "smoke", "uclamp/rt-capped")
 OWN = """\
 [source_conditions]
 source = "somebody"

@@ -85,18 +85,23 @@ def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Pa
     within = lines[lines.index("start") + 1 : lines.index("stop")]
     marker = "write /sys/kernel/tracing/trace_marker eascope:"
     assert within == [
-        "sleep-ms 100",
-        *(f"write {CAP} 600000", f"{marker} {CAP} = 600000"),
-        *(f"write {CAP} 1000000", f"{marker} {CAP} = 1000000"),
-        "sleep-ms 250",
-        *(f"write {CAP} 1200000", f"{marker} {CAP} = 1200000"),
-        "sleep-ms 150",
+        *("until-ms 100", f"write {CAP} 600000", f"{marker} {CAP} = 600000"),
+        *("until-ms 100", f"write {CAP} 1000000", f"{marker} {CAP} = 1000000"),
+        *("until-ms 350", f"write {CAP} 1200000", f"{marker} {CAP} = 1200000"),
+        "until-ms 500",
     ]
     untraced = prepared(scenario=str(path), controls=Controls(traced=False))
     assert marker not in untraced.machine.script.decode()
     for old, new, message in (
         ("at_ms = 350", "at_ms = 500", r"event\[2\].at_ms = 500: allowed: an integer in 100..499"),
         ("at_ms = 350", "at_ms = 99", r"event\[2\].at_ms = 99: allowed: an integer in 100..499"),
+        (
+            "short_ms = 500\nfull_ms = 5_000",
+            'until = "tasks-end"',
+            "at_ms = 100: allowed: in a win",
+        ),
+        (CAP, ENERGY_AWARE, r"event\[0\].write = .*: allowed: .*, and neither EAS nor"),
+        (CAP, CAP.replace("policy4", "policy*"), r"event\[0\].write = .*: allowed: .*no \*"),
         (CAP, "/etc/passwd", r"event\[0\].write = .*: allowed: \[PATH, VALUE\], path below"),
         ('"600000"]', '"600000", "x"]', r"event\[0\].write = .*: allowed: \[PATH, VALUE\]"),
     ):

@@ -36,6 +36,7 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (HEAD + b"\nexit\n", "script line 2: verb is missing"),
         (HEAD + b"wri\0te a b\n", "script line 2: zero byte"),
         (HEAD + b"exit now\n", "script line 2: nothing may follow here: 'now'"),
+        (HEAD + b"until-ms 5\n", "script line 2: until-ms 5: before start"),
         (HEAD + b"sleep-ms\n", "script line 2: sleep-ms: N is missing"),
         (HEAD + b"sleep-ms -5\n", "script line 2: sleep-ms: N = '-5': allowed: a whole number"),
         (HEAD + b"sleep-ms 5s\n", "script line 2: sleep-ms: N = '5s': allowed"),

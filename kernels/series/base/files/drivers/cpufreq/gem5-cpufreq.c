@@ -124,12 +124,26 @@ static unsigned int gem5_floor_khz(const struct gem5_domain *domain)
 	return khz;
 }
 
-/* The OPP that @domain has to get: what it asked for, but not below its floor. */
+/* The slowest OPP of at least @khz, whatever the policy's limits. */
+static unsigned int gem5_index(const struct cpufreq_policy *policy, unsigned int khz)
+{
+	const struct cpufreq_frequency_table *table = policy->freq_table, *pos, *found = NULL;
+
+	cpufreq_for_each_entry(pos, table)
+		if (!found || (pos->frequency >= khz && pos->frequency < found->frequency) ||
+		    (found->frequency < khz && pos->frequency > found->frequency))
+			found = pos;
+
+	return found - table;
+}
+
+/*
+ * The OPP that @domain has to get: what it asked for, but not below its floor. What holds the other
+ * domain's supply up does not ask for the policy's limits.
+ */
 static unsigned int gem5_wanted_index(const struct gem5_domain *domain)
 {
-	unsigned int khz = max(domain->asked_khz, gem5_floor_khz(domain));
-
-	return cpufreq_table_find_index_l(domain->policy, khz, false);
+	return gem5_index(domain->policy, max(domain->asked_khz, gem5_floor_khz(domain)));
 }
 
 static void gem5_request(struct gem5_domain *domain, unsigned int index)
@@ -232,6 +246,12 @@ static unsigned int gem5_granted_khz(const struct cpufreq_policy *policy)
 	return min_t(unsigned int, READ_ONCE(domain->requested_khz), gem5_khz(policy, level));
 }
 
+/* Whether a domain may run at another clock than its policy asked for; ticks then say which. */
+static bool gem5_limited(const struct gem5_ectrl *ectrl)
+{
+	return ectrl->may_grant_less || ectrl->nr_floors;
+}
+
 static unsigned long gem5_freq_scale(const struct cpufreq_policy *policy, unsigned long khz)
 {
 	return (khz << SCHED_CAPACITY_SHIFT) / policy->cpuinfo.max_freq;
@@ -259,6 +279,7 @@ static void gem5_apply_floor(struct gem5_domain *domain)
 
 	gem5_request(domain, index);
 	gem5_scale_freq(policy, khz);
+	cpufreq_stats_record_transition(policy, khz);
 	WRITE_ONCE(policy->cur, khz);
 	for_each_cpu(cpu, policy->cpus)
 		trace_cpu_frequency(khz, cpu);
@@ -267,7 +288,7 @@ static void gem5_apply_floor(struct gem5_domain *domain)
 static unsigned int gem5_cpufreq_limited_fast_switch(struct cpufreq_policy *policy,
 						     unsigned int target_freq)
 {
-	int index = cpufreq_table_find_index_l(policy, target_freq, false);
+	unsigned int index = gem5_index(policy, target_freq);
 	struct gem5_domain *pos, *domain = policy->driver_data;
 	struct gem5_ectrl *ectrl = domain->ectrl;
 	unsigned int khz;
@@ -286,11 +307,14 @@ static unsigned int gem5_cpufreq_limited_fast_switch(struct cpufreq_policy *poli
 	return khz;
 }
 
-static void gem5_transition(struct gem5_domain *domain)
+/*
+ * Returns whether a request was made. Only of the policy that asked is the transition still to be
+ * ended then: others are announced at once, and nobody waits for them.
+ */
+static bool gem5_transition(struct gem5_domain *domain, struct cpufreq_freqs *freqs, bool asked)
 {
 	struct cpufreq_policy *policy = domain->policy;
 	struct gem5_ectrl *ectrl = domain->ectrl;
-	struct cpufreq_freqs freqs = { };
 	unsigned int index;
 
 	lockdep_assert_held(&ectrl->transitions);
@@ -301,15 +325,31 @@ static void gem5_transition(struct gem5_domain *domain)
 			gem5_apply_floor(domain);
 	}
 
-	freqs.old = policy->cur;
-	freqs.new = policy->freq_table[index].frequency;
-	if (policy->fast_switch_enabled || freqs.old == freqs.new)
-		return;
+	freqs->old = policy->cur;
+	freqs->new = policy->freq_table[index].frequency;
+	if (policy->fast_switch_enabled || freqs->old == freqs->new)
+		return false;
 
-	cpufreq_freq_transition_begin(policy, &freqs);
-	scoped_guard(raw_spinlock_irqsave, &ectrl->lock)
+	cpufreq_freq_transition_begin(policy, freqs);
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		/* Others may have switched fast meanwhile. */
+		index = gem5_wanted_index(domain);
+		freqs->new = policy->freq_table[index].frequency;
 		gem5_request(domain, index);
-	cpufreq_freq_transition_end(policy, &freqs, 0);
+	}
+	if (!asked) {
+		cpufreq_freq_transition_end(policy, freqs, 0);
+		gem5_scale_freq(policy, freqs->new);
+	}
+	return true;
+}
+
+/* Linux 7.3 leaves out a request for what is in force otherwise: it counts when a floor ends. */
+static void gem5_want_every_request(struct cpufreq_policy *policy)
+{
+#ifndef GEM5_LISTS_FREQUENCIES
+	policy->update_limits = true;
+#endif
 }
 
 /*
@@ -321,16 +361,23 @@ static int gem5_cpufreq_target(struct cpufreq_policy *policy, unsigned int targe
 {
 	struct gem5_domain *pos, *domain = policy->driver_data;
 	struct gem5_ectrl *ectrl = domain->ectrl;
+	struct cpufreq_freqs freqs = { };
+	bool requested;
 
 	scoped_guard(mutex, &ectrl->transitions) {
 		scoped_guard(raw_spinlock_irqsave, &ectrl->lock)
-			domain->asked_khz = policy->freq_table[policy->cached_resolved_idx].frequency;
+			domain->asked_khz = target_freq;
 		list_for_each_entry(pos, &ectrl->domains, node)
 			if (pos != domain)
-				gem5_transition(pos);
-		gem5_transition(domain);
+				gem5_transition(pos, &freqs, false);
+		requested = gem5_transition(domain, &freqs, true);
 	}
-	gem5_wait(ectrl);
+	if (requested) {
+		gem5_wait(ectrl);
+		cpufreq_freq_transition_end(policy, &freqs, 0);
+		gem5_scale_freq(policy, freqs.new);
+	}
+	gem5_want_every_request(policy);
 	return 0;
 }
 
@@ -388,6 +435,7 @@ static struct gem5_domain *gem5_domain_read(struct gem5_ectrl *ectrl, u32 id)
 		return ERR_PTR(-ENOMEM);
 
 	domain->ectrl = ectrl;
+	INIT_LIST_HEAD(&domain->node);
 	domain->id = id;
 	domain->nr_levels = nr_levels;
 	for (i = 0; i < nr_levels; i++) {
@@ -493,10 +541,7 @@ static int gem5_cpufreq_init(struct cpufreq_policy *policy)
 	policy->transition_delay_us = ectrl->rate_limit_us;
 	policy->fast_switch_possible = !ectrl->waits;
 	policy->dvfs_possible_from_any_cpu = true;
-	scoped_guard(mutex, &ectrl->transitions)
-		scoped_guard(raw_spinlock_irqsave, &ectrl->lock)
-			list_add(&domain->node, &ectrl->domains);
-	if (ectrl->may_grant_less)
+	if (gem5_limited(ectrl))
 		topology_set_scale_freq_source(&gem5_scale_freq_data, policy->cpus);
 	return 0;
 
@@ -509,15 +554,28 @@ free_domain:
 	return ret;
 }
 
+/* The policy has its limits by now. */
+static void gem5_cpufreq_ready(struct cpufreq_policy *policy)
+{
+	struct gem5_domain *domain = policy->driver_data;
+
+	gem5_want_every_request(policy);
+	guard(mutex)(&domain->ectrl->transitions);
+	guard(raw_spinlock_irqsave)(&domain->ectrl->lock);
+	if (list_empty(&domain->node))
+		list_add(&domain->node, &domain->ectrl->domains);
+}
+
 static void gem5_cpufreq_exit(struct cpufreq_policy *policy)
 {
 	struct device *dev = get_cpu_device(policy->cpu);
 	struct gem5_domain *domain = policy->driver_data;
 
+	/* What it held up stays so until the next request. */
 	scoped_guard(mutex, &domain->ectrl->transitions)
 		scoped_guard(raw_spinlock_irqsave, &domain->ectrl->lock)
-			list_del(&domain->node);
-	if (domain->ectrl->may_grant_less)
+			list_del_init(&domain->node);
+	if (gem5_limited(domain->ectrl))
 		topology_clear_scale_freq_source(SCALE_FREQ_SOURCE_CPUFREQ,
 						 policy->related_cpus);
 	dev_pm_opp_free_cpufreq_table(dev, &policy->freq_table);
@@ -546,6 +604,7 @@ static struct cpufreq_driver gem5_cpufreq_driver = {
 			  CPUFREQ_HAVE_GOVERNOR_PER_POLICY,
 	.init		= gem5_cpufreq_init,
 	.exit		= gem5_cpufreq_exit,
+	.ready		= gem5_cpufreq_ready,
 	.verify		= cpufreq_generic_frequency_table_verify,
 	.target_index	= gem5_cpufreq_target_index,
 	.fast_switch	= gem5_cpufreq_fast_switch,
@@ -610,10 +669,11 @@ static int gem5_cpufreq_probe(struct platform_device *pdev)
 		return dev_err_probe(dev, ret, "no usable gem5,clock-floors\n");
 	if (ectrl->nr_floors) {
 		gem5_cpufreq_driver.target = gem5_cpufreq_target;
+		gem5_cpufreq_driver.target_index = NULL;
 		/* A request for what is in force changes what is in force when a floor ends. */
 		gem5_cpufreq_driver.flags |= CPUFREQ_NEED_UPDATE_LIMITS;
 	}
-	if (ectrl->may_grant_less || ectrl->nr_floors)
+	if (gem5_limited(ectrl))
 		gem5_cpufreq_driver.fast_switch = gem5_cpufreq_limited_fast_switch;
 
 	gem5_cpufreq_driver.driver_data = ectrl;
