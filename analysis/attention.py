@@ -15,7 +15,16 @@ def attention(comparison: Comparison) -> list[str]:
     return [
         *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
         *_system_rate(comparison),
+        *_window(comparison.cell),
     ]
+
+
+def _window(cell: CellRecord) -> Iterator[str]:
+    """What the scenario does to the kernel before or within the window."""
+    if cell.window.mainline_ms:
+        yield f"tasks ran for {cell.window.mainline_ms} ms as under mainline before the warm-up"
+    if writes := cell.window.writes:
+        yield f"the scenario writes files of the kernel within the window: {'; '.join(writes)}"
 
 
 def _never_ran(comparison: Comparison) -> Iterator[str]:

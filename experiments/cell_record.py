@@ -72,7 +72,12 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         controls=_controls_record(names, image, events, trace_kib),
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
-        window=WindowRecord(scenario.window.warmup_ms, scenario.window.length_ms(request.full)),
+        window=WindowRecord(
+            scenario.window.warmup_ms,
+            scenario.window.length_ms(request.full),
+            scenario.window.mainline_ms,
+            tuple(f"{write.at_ms} {write.path}={write.value}" for write in scenario.writes),
+        ),
         expect=tuple(
             statement for statement in scenario.expect if statement.variant == names.variant.name
         ),

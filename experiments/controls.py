@@ -160,6 +160,13 @@ class Controls(ControlKnobs):
             for cpu in (() if self.fair_server else platform.cpus)
         ]
         last = tuple(switch for switch in (*off, *idle, *servers) if switch not in own)
+        written = dict(own)
+        for path, value in (*idle, *servers):
+            if written.get(path, value) != value:
+                raise RequestError(
+                    f"{path} = {value!r}, as a control asks: {variant.name} has "
+                    f"{written[path]!r} there: allowed: one of the two"
+                )
         return replace(variant, switches=(*first, *own, *last)) if first or last else variant
 
 

@@ -178,10 +178,16 @@ class ReplicateRecord(Record):
 
 @dataclass(frozen=True)
 class WindowRecord(Record):
-    """Lengths in ms, as asked; ``window_ms`` is None if the tasks' end is the window's."""
+    """Lengths in ms, as asked; ``window_ms`` is None if the tasks' end is the window's.
+
+    :param mainline_ms: time before the warm-up without the variant's own switches.
+    :param writes: ``AT_MS PATH=VALUE`` of files that are written within the window.
+    """
 
     warmup_ms: int
     window_ms: int | None
+    mainline_ms: int = 0
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

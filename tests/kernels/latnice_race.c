@@ -19,6 +19,8 @@
 
 #define GROUP_FILE	"/sys/fs/cgroup/group/cpu.latency.nice"
 #define LIFE		40	/* rounds of a task */
+/* So many tasks end at least. */
+#define LIVES 20
 
 static atomic_int target, stop;
 static atomic_long done;
@@ -109,7 +111,7 @@ int main(int argc, char **argv)
 			return fail("thread");
 	if (pthread_create(&threads[2], NULL, group_writer, NULL))
 		return fail("thread");
-	while (atomic_load(&done) < rounds) {
+	while (atomic_load(&done) < rounds || lives < LIVES) {
 		pid_t old = atomic_load(&target);
 		long end = atomic_load(&done) + LIFE;
 
