@@ -66,11 +66,13 @@ class Described:
     :param top: its own figures with those of its base.
     :param base: the complete platform at the end of the chain of bases; empty for a complete file.
     :param inherited: sources of the base, some of which may no longer be needed.
+    :param own: keys that the file itself states.
     """
 
     top: StrictTable
     base: str
     inherited: frozenset[str]
+    own: frozenset[str]
 
     def clusters(self, most: int) -> tuple[StrictTable, ...]:
         """The clusters' tables, by the names that a file with a base gives them."""
@@ -106,7 +108,7 @@ def describe(
             raise RequestError(
                 f"{top.file}: has no key base: allowed: a platform's name or file, and what differs"
             )
-        return Described(top, "", frozenset())
+        return Described(top, "", frozenset(), frozenset(top.data))
     if not is_name(path.stem):
         raise RequestError(
             f"{top.file}: allowed: a file whose name, without .toml, has {NAME_RULE}"
@@ -130,7 +132,8 @@ def describe(
     check(below, under)
     data = _merged(top, path, below.top.data)
     inherited = frozenset(below.top.data["sources"]) - frozenset(top.data.get("sources", ()))
-    return Described(StrictTable(top.file, data), below.base or under.stem, inherited)
+    root = below.base or under.stem
+    return Described(StrictTable(top.file, data), root, inherited, frozenset(top.data))
 
 
 def platform_path(name: str, directory: Path) -> Path:

@@ -29,9 +29,9 @@ def read_floors(
     """The tables ``[[clock_floors]]`` of a platform file, where it has some.
 
     :param opps: frequencies in kHz, ascending, by cluster.
-    :param complete: the file states the whole platform; one with a base may have other clusters and
-        OPPs: floors of clusters that are not there are left out, and a floor between two OPPs is
-        the higher one, as in the driver.
+    :param complete: the file states them itself. Those of a base may be of other clusters and OPPs:
+        floors of clusters that are not there are left out, and a floor between two OPPs is the
+        higher one, or else the fastest, as in the driver.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     floors: list[ClockFloor] = []
@@ -55,8 +55,6 @@ def read_floors(
                     raise row.error(key, f"an OPP of {cluster}: {known}")
                 if khz <= before:
                     raise row.error(key, f"more than {before}: steps in ascending order")
-                if present and khz > opps[cluster][-1]:
-                    raise row.error(key, f"at most {opps[cluster][-1]}, {cluster}'s fastest OPP")
             row.finish()
             last = step
             floors += [ClockFloor(of, step[0], on, step[1], source)] if present else []

@@ -24,6 +24,7 @@ from eascope.configs.core import Core, list_cores, load_core, read_cache
 from eascope.configs.cpunames import ANY, LARGEST
 from eascope.configs.curves import curves_digest, read_curves
 from eascope.configs.delta import Described, describe, is_shipped, platform_path
+from eascope.configs.floors import KEY as FLOORS
 from eascope.configs.floors import read_floors
 from eascope.configs.knobs import LLC, LLC_CLUSTER, read_axes
 from eascope.configs.package_budget import read_package_budget
@@ -131,7 +132,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         top,
         sources,
         {cluster.name: [opp.khz for opp in cluster.opps] for cluster in clusters},
-        complete=not described.base,
+        complete=FLOORS in described.own,
     )
     curves = read_curves(
         top,

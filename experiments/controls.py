@@ -109,12 +109,7 @@ class Controls(ControlKnobs):
             CONTROLS[name].check(value)
         changed: dict[str, Any] = self._dvfs_of(platform)
         changed |= {key: value for key in _OF_PLATFORM if (value := getattr(self, key)) is not None}
-        if not self.clock_floors:
-            if not platform.floors:
-                raise RequestError(
-                    f"--no-clock-floors: {platform.name} has no [[clock_floors]]: allowed: with a "
-                    "platform that has some, such as pixel6"
-                )
+        if not self.clock_floors and platform.floors:  # else the platform is so already
             changed["floors"] = ()
         if self.idle_exit_percent != 100:
             changed["clusters"] = _at_idle_exit(platform, self.idle_exit_percent)
