@@ -62,6 +62,18 @@ def test_a_task_that_never_ran_is_named_first(platform: Platform) -> None:
     ]
 
 
+def test_what_a_scenario_does_to_the_kernel_is_said(platform: Platform) -> None:
+    runs = {name: [stated(name, 0)] for name in ("mainline", "cas")}
+    for name, (run,) in runs.items():
+        window = dataclasses.replace(run.cell.window, mainline_ms=700, writes=("100 /proc/x=1",))
+        cell = dataclasses.replace(run.cell, window=window)
+        runs[name] = [dataclasses.replace(run, cell=cell)]
+    assert attention(comparison(platform, runs)) == [
+        "tasks ran for 700 ms as under mainline before the warm-up",
+        "the scenario writes files of the kernel within the window: 100 /proc/x=1",
+    ]
+
+
 def test_programs_that_run_at_the_kernels_rate_are_named(platform: Platform) -> None:
     both = compared(platform, [{}], [{}])
     member = ProgramRecord(
