@@ -216,9 +216,9 @@ def test_list(kind: str) -> None:
 
 def test_variants_say_where_they_come_from() -> None:
     objects = json.loads(inside("list", "variants", "--long", "--json").stdout)
-    text = inside("list", "variants", "--long").stdout
+    text = "\n" + inside("list", "variants", "--long").stdout
     for entry in objects:
-        block = text.partition(f"{entry['name']}\n")[2].partition("\n\n")[0]
+        block = text.partition(f"\n{entry['name']}\n")[2].partition("\n\n")[0]
         assert f"source: {entry['source']}" in block, entry["name"]
         assert block.count("deviates: ") == len(entry["deviations"])
         assert block.count("=") >= len(entry["switches"])

@@ -90,6 +90,9 @@ FIXED = {
     # There is one set of curves, and a cluster has the rows of its own policy.
     ("curves", "name"),
     *(("curves", "policies", name) for name in ("little", "mid", "big")),
+    # Another cluster or OPP alone is none, or out of order.
+    *(("clock_floors", key) for key in ("of", "on")),
+    *(("clock_floors", "steps", key) for key in ("khz", "floor_khz")),
 }
 
 

@@ -178,7 +178,9 @@ def test_a_program_that_ends_for_want_of_buffers_is_not_blamed(boot: Boot) -> No
     """rt-app gives up when a marker cannot be written; the buffer's size is what was wrong."""
     script = HEAD + b"trace-setup 4 sched:sched_switch sched:sched_waking\nstart\n"
     script += workload(300) + b"wait rt-app\nspawn marks sh /tmp/marks\nwait marks\nstop\nexit\n"
-    program = b"echo more > /sys/kernel/tracing/trace_marker\n"
+    # Enough for a buffer of whichever CPU it runs on.
+    program = b"set -e\ni=0\nwhile [ $i -lt 300 ]; do\ni=$((i+1))\n"
+    program += b"echo more > /sys/kernel/tracing/trace_marker\ndone\n"
     script = script.replace(HEAD, HEAD + b"file /tmp/marks %d\n%s\n" % (len(program), program))
     assert re.search(
         r"ring buffer of cpu \d was too small: dropped events: [1-9]", reason(boot, script)

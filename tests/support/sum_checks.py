@@ -556,7 +556,7 @@ def check_iowait(guest: Guest, cap: int) -> None:
     if cap < 1024:
         assert set(khz) == {BIG_KHZ[0]}
     else:  # the boost is for the greatest frequency, whatever the task uses
-        assert share(khz, BIG_KHZ[2]) >= 0.5
+        assert share(khz, BIG_KHZ[2]) >= 0.4
 
 
 def check_uncapped(guest: Guest, feature: str) -> None:
@@ -614,4 +614,4 @@ def check_busy(guest: Guest, feature: str) -> None:
     texts = guest.traced(lines, event, after, ms=500)
     busy = [int(time) for line in texts for time in BUSY.findall(line)]
     assert len(busy) > 20
-    assert (max(busy) > 400) == (feature == "FEEC_BUSY_UNCLAMPED")
+    assert (max(busy) > 480) == (feature == "FEEC_BUSY_UNCLAMPED")

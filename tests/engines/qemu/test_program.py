@@ -24,7 +24,7 @@ TURNS, CALLS = 1_000_000, 20_000
 #: Instructions of a turn of each loop of tests/kernels/spins.c.
 SPIN, CALL = 2, 5
 #: What a few ticks may make of a difference; threads take 6 ms or more, calls 16.
-TICKS_NS = 50_000
+TICKS_NS = 60_000
 #: One CPU of each cluster, and where its OPPs are set.
 CPUS = {"little": 0, "big": 4}
 NAMES = ("one", "two")
