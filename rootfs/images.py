@@ -19,6 +19,7 @@ from eascope.rootfs.content import MINIMAL, PROGRAMS, load_content
 from eascope.rootfs.cpio import Archive
 from eascope.rootfs.debian import debian_programs
 from eascope.rootfs.elide import ElidingCopy
+from eascope.rootfs.headers import INCLUDE
 from eascope.rootfs.image import ImageArtefact, compiled_programs, image_in, initramfs
 from eascope.rootfs.provenance import PROVENANCE, ProvidedPrograms
 
@@ -98,7 +99,7 @@ def member_programs() -> Path:
 
     :raises EascopeError: when the cross compiler is missing.
     """
-    sources = sorted(MEMBERS.glob("*.[ch]"))
+    sources = [*sorted(MEMBERS.glob("*.[ch]")), *sorted(INCLUDE.glob("*.h"))]
     return compiled_programs("members", "programs of the guest", MEMBERS, sources, UNITS)
 
 

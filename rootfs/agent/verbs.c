@@ -2,6 +2,7 @@
 /* What a script can say: one function a verb, and the table of them. */
 
 #include "agent.h"
+#include "attributes.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -223,22 +224,6 @@ static void verb_thread(char *rest)
 	if (!thread_in("/proc", name))
 		fail("thread %s: there is none of this name", name);
 }
-
-/* As in the kernel's sched/types.h, which has it in no header of the C library. */
-struct attributes {
-	uint32_t size;
-	uint32_t policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t util_min, util_max;
-	int32_t latency_nice;
-	uint32_t reserved;
-};
-
-#define KEEP_ALL	0x18
-#define LATENCY_NICE	0x80
 
 /* A thread of a program gets a latency_nice as soon as it is there, and must have it then. */
 static void verb_latency_nice(char *rest)

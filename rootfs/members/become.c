@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From a request to the running program: CPUs, group, clamps, nice, user, name. */
 #include "member.h"
+#include "attributes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,24 +19,6 @@
 #include <unistd.h>
 
 #define PATH_SIZE	256
-
-/* As in the kernel's sched/types.h, which has it in no header of the C library. */
-struct attributes {
-	uint32_t size;
-	uint32_t policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t util_min, util_max;
-	int32_t latency_nice;
-	uint32_t reserved;
-};
-
-#define KEEP_ALL	0x18
-#define CLAMP_MIN	0x20
-#define CLAMP_MAX	0x40
-#define LATENCY_NICE	0x80
 
 static void fail(const struct request *request, const char *what)
 {

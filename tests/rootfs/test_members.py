@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eascope.host.proc import need, run
+from eascope.rootfs.headers import INCLUDE
 from eascope.rootfs.image import FLAGS
 from eascope.rootfs.images import MEMBERS, UNITS
 from tests.support.waiting import call, until
@@ -23,7 +24,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("members")
     for name, files in UNITS.items():
         sources = [MEMBERS / file for file in files]
-        run([need("gcc", "gcc"), *FLAGS, "-pthread", "-o", folder / name, *sources])
+        run([need("gcc", "gcc"), *FLAGS, f"-I{INCLUDE}", "-pthread", "-o", folder / name, *sources])
     return folder
 
 
