@@ -15,6 +15,7 @@ from pathlib import Path
 from eascope.host.cache import artefact, sha256_bytes
 from eascope.host.errors import RequestError
 from eascope.host.strict import NAME_RULE, is_name
+from eascope.kernels.guest_files import FEATURES
 from eascope.kernels.queues import CONFIG, changes_something, states_options
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.switches import PATH_RULE, Switches, is_switch
@@ -138,6 +139,8 @@ def _changes(
             raise RequestError(f"--switch {text!r}: allowed: NAME:PATH=VALUE, {PATH_RULE}")
         check_name(catalogue, "--switch", text, name)
         before = changes.get(name, Change(name))
+        if path != FEATURES and path in dict(before.switches):
+            raise RequestError(f"--switch {text!r}: allowed: each file of {name} once")
         changes[name] = replace(before, switches=(*before.switches, (path, value)))
     return changes
 

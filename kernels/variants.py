@@ -52,7 +52,6 @@ class Kernel:
     :param tree: a person's tree as its source, instead of a release's.
     :param patches: folder of the queue `own`, if it is outside the repository.
     :param more: further fragments for a scenario's programs; none for all other runs.
-    :param starts_as_mainline: before any switch is written it behaves as mainline.
     """
 
     name: str
@@ -64,7 +63,11 @@ class Kernel:
     tree: Tree | None = None
     patches: Path | None = None
     more: tuple[str, ...] = ()
-    starts_as_mainline: bool = True
+
+    @property
+    def starts_as_mainline(self) -> bool:
+        """Whether it behaves as mainline before a switch is written; sums replace the maximum."""
+        return not self.own and self.tree is None and "sum" not in self.series
 
     @property
     def has_latency_nice(self) -> bool:
@@ -208,14 +211,7 @@ def _own(
     series = (name, *under.series) if first else (*under.series, name)
     summary = f"{of} with the patches of kernels/series/{name}"
     return (
-        replace(
-            under,
-            name=name,
-            summary=summary,
-            series=series,
-            own=name,
-            starts_as_mainline=False,
-        ),
+        replace(under, name=name, summary=summary, series=series, own=name),
         replace(
             base,
             name=name,
@@ -257,7 +253,6 @@ def _kernel(name: str, table: StrictTable) -> Kernel:
         table.text("summary"),
         _files(table, "series", SERIES, "series"),
         _files(table, "fragments", FRAGMENTS, "*.config"),
-        starts_as_mainline=not table.has("starts_as_mainline") or table.flag("starts_as_mainline"),
     )
     table.finish()
     return kernel

@@ -82,6 +82,8 @@ def test_boot_arguments_and_switches_are_a_variant_as_mainline(linux: Path, patc
     kernel, variant = variant_named("mine", own)
     assert (kernel.name, variant.boot) == ("base@mine", "a.b=32")
     assert variant_named("mainline", own)[1] == plain
+    begins = {name: variant_named(name, own)[0].starts_as_mainline for name in own.names}
+    assert begins == {"mine": False, "x": False, "pelt8": True, "late": True}
     with pytest.raises(RequestError, match="--boot or --switch: 'late' is not among the variants"):
         own.check_used(["pelt8", "x", "mine"])
 
@@ -97,6 +99,7 @@ def test_boot_arguments_and_switches_are_a_variant_as_mainline(linux: Path, patc
         ([], ["a:/etc/passwd=1"], "allowed: NAME:PATH=VALUE, path below /proc/sys/"),
         ([], ["a:/sys/devices/system/cpu/cpu1/online=0"], "none that takes a CPU away"),
         ([], [f"feec-b:{MIGRATION}=1"], "name 'feec-b': allowed: a name of lower-case letters"),
+        ([], [f"a:{MIGRATION}=1", f"a:{MIGRATION}=2"], "=2': allowed: each file of a once"),
     ],
 )
 def test_a_wrong_change_is_one_line(boots: list[str], switches: list[str], words: str) -> None:
