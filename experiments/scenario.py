@@ -84,6 +84,8 @@ class Task:
     start_within_us: int | None = None
     #: How much its threads mind to wait; None: not stated, so the kernel's.
     latency_nice: int | None = None
+    #: How long EEVDF lets its threads run at a time; None: not stated, so the kernel's.
+    slice_us: int | None = None
 
     @property
     def varies(self) -> bool:

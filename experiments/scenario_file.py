@@ -71,7 +71,7 @@ KEYS = {
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
-        "latency_nice",
+        *("latency_nice", "slice_us"),
         *("work_cv", "clock", "start_within_us", "memory"),
         "phase",
     ),
@@ -156,6 +156,8 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         raise table.error("nice", f"no nice with policy {policy}")
     if table.has("priority") and fair:
         raise table.error("priority", f"no priority with policy {policy}")
+    if table.has("slice_us") and not fair:
+        raise table.error("slice_us", f"no slice with policy {policy}")
     low, high = read_clamps(table, platform)
     phases = table.tables("phase", 1, MOST_PHASES)
     repeat = _repeat(table)
@@ -183,6 +185,7 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         memory=table.number("memory", 0, MOST_MEMORY) if table.has("memory") else 0.0,
         start_within_us=_optional(table, "start_within_us", 0, LONGEST_US, "us"),
         latency_nice=_optional(table, "latency_nice", -20, 19),
+        slice_us=_optional(table, "slice_us", 100, 100_000, "us"),
     )
     table.finish()
     return task

@@ -147,14 +147,14 @@ def document_path(name: str) -> str:
     return f"/tmp/{name}.json"
 
 
-def _latency_nice(scenario: Scenario, workload: Workload) -> Iterable[str]:
-    """Lines that give threads a latency_nice as soon as they are there, and read it back."""
+def _attributes(scenario: Scenario, workload: Workload) -> Iterable[str]:
+    """Lines that give threads what rt-app cannot as soon as they are there, and read it back."""
     threads = {record.name: record.threads for record in workload.tasks}
     for task in scenario.tasks:
-        if task.latency_nice is not None:
-            process = process_of(scenario, task)
-            for thread in threads[task.name]:
-                yield f"latency-nice {process} {thread} {task.latency_nice}"
+        process = process_of(scenario, task)
+        for verb, value in (("latency-nice", task.latency_nice), ("slice", task.slice_us)):
+            for thread in threads[task.name] if value is not None else ():
+                yield f"{verb} {process} {thread} {value}"
 
 
 def _window(
@@ -190,7 +190,7 @@ def _window(
         # What rt-app's threads find when they are made decides where they go, often for good.
         *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
         *(f"spawn {name} {rt_apps[name]} {document_path(name)}" for name in workload.documents),
-        *_latency_nice(scenario, workload),
+        *_attributes(scenario, workload),
         *members.loads(scenario, full, starts),
         *([f"sleep-ms {window.mainline_ms}"] if window.mainline_ms else []),
         *switching,

@@ -21,6 +21,8 @@
 #define HOUR_US		(HOUR_MS * 1000)
 /* How long a program may take to start its threads. */
 #define THREAD_PATIENCE	(10 * NSEC_PER_SEC)
+/* The kernel's own limit. */
+#define LONGEST_SLICE_US	100000
 
 static bool exited;
 
@@ -225,32 +227,73 @@ static void verb_thread(char *rest)
 		fail("thread %s: there is none of this name", name);
 }
 
-/* A thread of a program gets a latency_nice as soon as it is there, and must have it then. */
+/* A thread of a program, as soon as it is there. */
+static pid_t thread_of(const char *program, const char *thread, const char *what)
+{
+	uint64_t end = mono_ns() + THREAD_PATIENCE;
+	char folder[64];
+	pid_t tid;
+
+	snprintf(folder, sizeof(folder), "/proc/%d/task", child_pid(program));
+	while (!(tid = thread_in(folder, thread))) {
+		if (mono_ns() > end)
+			fail("%s %s: no thread %s", what, program, thread);
+		sleep_ns(NSEC_PER_MSEC);
+	}
+	return tid;
+}
+
+/* What the kernel has. */
+static struct attributes attributes_of(pid_t tid, const char *what, const char *thread)
+{
+	struct attributes attributes = { 0 };
+
+	if (syscall(SYS_sched_getattr, tid, &attributes, sizeof(attributes), 0) < 0)
+		fail("%s %s: %s", what, thread, strerror(errno));
+	return attributes;
+}
+
+/* A thread of a program gets a latency_nice, and must have it then. */
 static void verb_latency_nice(char *rest)
 {
 	const char *name = script_word(&rest, "latency-nice: PROGRAM");
 	const char *thread = script_word(&rest, "latency-nice: THREAD");
 	const char *word = script_word(&rest, "latency-nice: N");
 	struct attributes attributes = { .size = sizeof(attributes), .flags = KEEP_ALL | LATENCY_NICE };
-	uint64_t end = mono_ns() + THREAD_PATIENCE;
 	long value = script_unsigned(word + (*word == '-'), "latency-nice: N", 20);
-	char folder[64];
 	pid_t tid;
 
 	script_done(rest);
-	attributes.latency_nice = *word == '-' ? -value : value;
-	snprintf(folder, sizeof(folder), "/proc/%d/task", child_pid(name));
-	while (!(tid = thread_in(folder, thread))) {
-		if (mono_ns() > end)
-			fail("latency-nice %s: no thread %s", name, thread);
-		sleep_ns(NSEC_PER_MSEC);
-	}
+	value = *word == '-' ? -value : value;
+	attributes.latency_nice = value;
+	tid = thread_of(name, thread, "latency-nice");
 	if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
 		fail("latency-nice %s %s: %s", thread, word, strerror(errno));
-	if (syscall(SYS_sched_getattr, tid, &attributes, sizeof(attributes), 0) < 0 ||
-	    attributes.size < sizeof(attributes) ||
-	    attributes.latency_nice != (*word == '-' ? -value : value))
+	attributes = attributes_of(tid, "latency-nice", thread);
+	if (attributes.size < sizeof(attributes) || attributes.latency_nice != value)
 		fail("latency-nice %s %s: the kernel has %d", thread, word, attributes.latency_nice);
+}
+
+/* A thread of a program gets a slice of EEVDF, and must have it then. */
+static void verb_slice(char *rest)
+{
+	const char *name = script_word(&rest, "slice: PROGRAM");
+	const char *thread = script_word(&rest, "slice: THREAD");
+	const char *word = script_word(&rest, "slice: US");
+	uint64_t ns = NSEC_PER_USEC * script_unsigned(word, "slice: US", LONGEST_SLICE_US);
+	struct attributes attributes;
+	pid_t tid;
+
+	script_done(rest);
+	tid = thread_of(name, thread, "slice");
+	attributes = attributes_of(tid, "slice", thread);
+	attributes.runtime = ns;
+	if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
+		fail("slice %s %s: %s", thread, word, strerror(errno));
+	attributes = attributes_of(tid, "slice", thread);
+	if (attributes.runtime != ns)
+		fail("slice %s %s: the kernel has %llu ns", thread, word,
+		     (unsigned long long)attributes.runtime);
 }
 
 static void verb_report(char *rest)
@@ -404,6 +447,7 @@ static const struct verb {
 	{ "absent", verb_absent },
 	{ "thread", verb_thread },
 	{ "latency-nice", verb_latency_nice },
+	{ "slice", verb_slice },
 	{ "report", verb_report },
 	{ "barrier", verb_barrier },
 	{ "trace-setup", verb_trace_setup },

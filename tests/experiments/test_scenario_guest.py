@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from tests.support.command import eascope
+from tests.support.scenarios import write
 
 pytestmark = pytest.mark.guest
 
@@ -147,3 +148,26 @@ def test_a_trace_that_does_not_fit_is_run_again_once_with_larger_buffers(tmp_pat
     second = eascope(*command)
     assert "to do" not in second.stderr
     assert json.loads(second.stdout)["run"] == json.loads(first.stdout)["run"]
+
+
+def test_a_short_slice_does_not_wait_for_a_long_one(tmp_path: Path) -> None:
+    """Beside a hog on its CPU, who asks for a short slice runs when it wakes up."""
+    hog = 'cpus = "big:0"\n[[task.phase]]\nrun_us = 100_000\n[[task]]\nname = "short"\n'
+    waits = []
+    for slice_us in ("", "slice_us = 200"):
+        file = write(
+            tmp_path,
+            task=f'{hog}cpus = "big:0"\n{slice_us}',
+            phase="run_us = 300\nperiod_us = 10_000",
+            window="warmup_ms = 300\nshort_ms = 1_000\nfull_ms = 1_000",
+        )
+        done = eascope(
+            *("run", "--platform", "juno-r2", "--variant", "mainline", "--json"),
+            *("--scenario", file),
+            EASCOPE_RUNS=str(tmp_path / "runs"),
+        )
+        assert done.returncode == 0, done.stderr
+        waits.append(json.loads(done.stdout)["latency_us"]["short"]["p95"])
+    long_us, short_us = waits
+    assert long_us > 1_000
+    assert short_us < 100

@@ -233,11 +233,13 @@ def test_threads_have_a_latency_nice_where_the_kernel_has_one(
     tmp_path: Path, artefacts: Artefacts
 ) -> None:
     """As soon as they are there; another kernel's script is that of a scenario without it."""
-    with_one = write(tmp_path, task="count = 2\nlatency_nice = -3")
+    with_one = write(tmp_path, task="count = 2\nlatency_nice = -3\nslice_us = 500")
     cell = prepared(scenario=with_one, variant="latnice-off")
     lines = cell.machine.script.decode().splitlines()
     first = lines.index(f"spawn rt-app {COPY.path} /tmp/rt-app.json") + 1
     threads = [thread for task in cell.record.tasks for thread in task.threads]
-    assert lines[first : first + 2] == [f"latency-nice rt-app {name} -3" for name in threads]
-    other = prepared(scenario=with_one).machine.script
-    assert other == prepared(scenario=write(tmp_path, task="count = 2")).machine.script
+    verbs = ("latency-nice rt-app {} -3", "slice rt-app {} 500")
+    given = [verb.format(name) for verb in verbs for name in threads]
+    assert lines[first : first + 4] == given
+    other = prepared(scenario=with_one).machine.script.decode().splitlines()
+    assert [line for line in other if line.startswith(("latency", "slice"))] == given[2:]

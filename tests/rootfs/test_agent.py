@@ -68,6 +68,7 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
         (HEAD + b"latency-nice a b\n", "script line 2: latency-nice: N is missing"),
         (HEAD + b"latency-nice a b -21\n", "latency-nice: N = '21': allowed: a whole number"),
         (HEAD + b"latency-nice a b 1\n", "no program was spawned as 'a'"),
+        (HEAD + b"slice a b 100001\n", "slice: US = '100001': allowed: a whole number"),
         (HEAD + b"report /nonexistent\n", "report /nonexistent: No such file"),
         (HEAD + b"collect /nonexistent x\n", "collect /nonexistent: No such file"),
         (HEAD + b"collect /proc/version ../x\n", "collect: NAME = '../x': allowed: a plain"),
