@@ -14,15 +14,11 @@ from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.naming import kernel_names
-from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
-from tests.support.latnice_guest_mutants import MUTANTS as LATNICE_MUTANTS
 from tests.support.mutants import GuestMutant, must_fail, mutant_image
-from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.releases import booted, kernel_of, source_for
 from tests.support.stress import busy_switches, counters, survive
 from tests.support.sum_checks import Guest, check_background
-from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 from tests.support.sum_mutants import CAP_STAYS, CLAIMS, BrokenClaim, first_warning
 from tests.support.threaded_guest import check_busy_threads, survive_threaded
 
@@ -86,13 +82,7 @@ def test_the_check_of_who_runs_alone_sees_a_cap_that_stays(
     ("mutant", "name"),
     [
         pytest.param(mutant, kernel, id=f"{kernel}-{mutant.claim}")
-        for mutant in [
-            *SUM_MUTANTS,
-            *FEEC_MUTANTS,
-            *LATNICE_MUTANTS,
-            *MUTANTS,
-            *PUSH_MUTANTS,
-        ]
+        for mutant in MUTANTS
         for kernel in mutant.kernels
     ],
 )

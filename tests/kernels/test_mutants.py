@@ -11,18 +11,13 @@ import pytest
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.patching import apply_series
 from eascope.kernels.variants import SERIES
-from tests.support.feec_guest_mutants import MUTANTS as FEEC_MUTANTS
 from tests.support.guest_mutants import MUTANTS
-from tests.support.latnice_guest_mutants import MUTANTS as LATNICE_MUTANTS
 from tests.support.mutants import BrokenKernel
-from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.queues import source_files
 from tests.support.releases import source_for
-from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 from tests.support.sum_mutants import CLAIMS
 
-ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
-ALL += LATNICE_MUTANTS
+ALL: list[BrokenKernel] = [*CLAIMS, *MUTANTS]
 KERNELS = sorted({kernel for mutant in ALL for kernel in mutant.kernels})
 
 

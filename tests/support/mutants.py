@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 import shutil
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +20,9 @@ from eascope.kernels.naming import kernel_named
 from eascope.kernels.source import Source
 from eascope.kernels.variants import SERIES
 from eascope.kernels.worktree import OUT, worktree
+
+#: Files of mutants, by queue.
+DIFFS = Path(__file__).parents[1] / "kernels/mutants"
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,32 @@ class GuestMutant:
     claim: str
     edit: Edit
     check: GuestCheck
+
+
+@dataclass(frozen=True)
+class ReadMutant:
+    """An entry of a file of mutants; ``more``: its other lines, by their names."""
+
+    claim: str
+    kernels: tuple[str, ...]
+    edit: Edit
+    more: Mapping[str, str]
+
+
+def read_mutants(queue: str) -> list[ReadMutant]:
+    """The mutants of ``queue``, each a change of lines that are once in a file of its kernels."""
+    read = []
+    text = (DIFFS / f"{queue}.diff").read_text()
+    for entry in re.split(r"^(?=mutant: )", text, flags=re.MULTILINE)[1:]:
+        head, _, change = entry.strip("\n").partition("\n--- ")
+        file, *lines = change.split("\n")
+        old, new = (
+            "".join(f"{line[1:]}\n" for line in lines if line[0] in " " + sign) for sign in "-+"
+        )
+        more = dict(line.split(": ", 1) for line in head.splitlines())
+        claim, kernels = more.pop("mutant"), tuple(more.pop("kernels").split())
+        read.append(ReadMutant(claim, kernels, Edit(file, old, new), more))
+    return read
 
 
 def must_fail(check: GuestCheck, kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
