@@ -215,8 +215,8 @@ def guest_programs() -> Path:
     :raises EascopeError: when the cross compiler is missing.
     :raises CommandFailed: when it refuses a source.
     """
-    sources = sorted(PROGRAMS.glob("*.c"))
-    units = {source.stem: [source.name] for source in sources}
+    units = {name: [f"{name}.c"] for name in program_names()}
+    sources = [*(PROGRAMS / f"{name}.c" for name in units), *sorted(INCLUDE.glob("*.h"))]
     return compiled_programs("programs", "guest programs", PROGRAMS, sources, units)
 
 

@@ -59,7 +59,6 @@ def test_a_kernel_without_the_attribute_refuses_it(
                 juno,
                 script,
                 tmp_path / f"{value}",
-                programs={"latnice": guest_program("latnice", tmp_path)},
             )
 
 
@@ -72,6 +71,24 @@ def test_the_agent_gives_a_thread_its_value(
     script[1] = "latency-nice nap nobody -7"
     with pytest.raises(EngineFailed, match="latency-nice nap: no thread nobody"):
         boot(latnice.image, juno, script, tmp_path / "absent")
+
+
+def test_the_images_tool_gives_and_prints_a_value(
+    latnice: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    """To a program, whose children inherit it, and to a thread that is there."""
+    tool = "/bin/latnice"
+    script = [
+        *(f"spawn set {tool} -p 1 -3", "wait set", f"spawn get {tool} -p 1", "wait get"),
+        "collect /tmp/get.log get.log",
+        *(f"spawn own {tool} 5 {tool} -p 0", "wait own"),
+        "collect /tmp/own.log own.log",
+    ]
+    done = boot(latnice.image, juno, script, tmp_path / "out")
+    assert done.text("get.log") == "-3\n"
+    assert done.text("own.log") == "5\n"
+    with pytest.raises(EngineFailed, match=r"latnice: '20': allowed: -20..19"):
+        boot(latnice.image, juno, [f"spawn l {tool} -p 1 20", "wait l"], tmp_path / "wrong")
 
 
 def test_two_writers_and_a_task_that_moves_and_ends(

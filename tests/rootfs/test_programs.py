@@ -17,6 +17,7 @@ from eascope.host.errors import EascopeError
 from eascope.host.proc import need, run
 from eascope.rootfs import image
 from eascope.rootfs.elide import FUNCTION_BEGINS
+from eascope.rootfs.headers import INCLUDE
 from eascope.rootfs.image import FLAGS, PROGRAMS, RT_APP, guest_programs, initramfs, program_names
 from eascope.rootfs.mixture import MOST_MIXTURES, mixture_program
 from tests.support import waiting
@@ -28,7 +29,16 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with the programs as this machine runs them."""
     folder = tmp_path_factory.mktemp("programs")
     for name in program_names():
-        run([need("gcc", "gcc"), *FLAGS, "-o", folder / name, PROGRAMS / f"{name}.c"])
+        run(
+            [
+                need("gcc", "gcc"),
+                *FLAGS,
+                f"-I{INCLUDE}",
+                "-o",
+                folder / name,
+                PROGRAMS / f"{name}.c",
+            ]
+        )
     return folder
 
 

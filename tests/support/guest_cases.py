@@ -11,6 +11,7 @@ from typing import Protocol
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import STATS
+from eascope.rootfs.image import program_names
 from tests.support.kernel_guest import boot
 from tests.support.stress import counters, guest_program
 
@@ -76,7 +77,7 @@ def run(
         script(cases, first),
         folder / "out",
         arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder) for name in names},
+        programs={name: guest_program(name, folder) for name in names - set(program_names())},
     )
     return {
         name: Found(
