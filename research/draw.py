@@ -56,6 +56,7 @@ class Compared(Record):
     :param conditions: `SOURCE` are those of a scenario's source, where it states some that this
         platform can have; `USUAL` are the platform's own.
     :param printed: measures that programs print, as ``hackbench.time_s``.
+    :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
     """
 
     platform: str
@@ -63,6 +64,7 @@ class Compared(Record):
     variants: tuple[str, ...]
     conditions: tuple[str, ...] = (USUAL,)
     printed: tuple[str, ...] = ()
+    seeds: int = 0
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,7 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
         (group, prepare(names.with_seed(seed), identity))
         for seed in range(plan.seeds)
         for group, every in groups
+        if seed < (group.compared.seeds or plan.seeds)
         for names in every
     ]
     cells = {cell.asked: cell for _, cell in wanted}
