@@ -557,13 +557,20 @@ free_domain:
 /* The policy has its limits by now. */
 static void gem5_cpufreq_ready(struct cpufreq_policy *policy)
 {
-	struct gem5_domain *domain = policy->driver_data;
+	struct gem5_domain *pos, *domain = policy->driver_data;
+	struct gem5_ectrl *ectrl = domain->ectrl;
+	struct cpufreq_freqs freqs;
 
 	gem5_want_every_request(policy);
-	guard(mutex)(&domain->ectrl->transitions);
-	guard(raw_spinlock_irqsave)(&domain->ectrl->lock);
-	if (list_empty(&domain->node))
-		list_add(&domain->node, &domain->ectrl->domains);
+	guard(mutex)(&ectrl->transitions);
+	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
+		if (!list_empty(&domain->node))
+			return;
+		list_add(&domain->node, &ectrl->domains);
+	}
+	/* The governor has asked for a frequency before, when nobody saw its floors. */
+	list_for_each_entry(pos, &ectrl->domains, node)
+		gem5_transition(pos, &freqs, false);
 }
 
 static void gem5_cpufreq_exit(struct cpufreq_policy *policy)
