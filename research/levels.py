@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from eascope.configs.overrides import overridden
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.cell import identity_of, prepare
 from eascope.experiments.controls import Controls
@@ -31,34 +34,37 @@ IDLE = "boards/idle"
 CPU = "/sys/devices/system/cpu"
 
 
-def request_of(row: Mapping[str, Any]) -> Request:
-    """The run of a figure: the clock by the policy's limits, the state by disabling deeper ones."""
-    cluster = load_platform(row["platform"]).cluster(row["cluster"])
-    policy = f"{CPU}/cpufreq/policy{cluster.cpus[0]}"
-    # The upper limit comes first: the lower one may not exceed it.
-    limits = [(f"{policy}/scaling_{end}_freq", str(row["khz"])) for end in ("max", "min")]
+def request_of(row: Mapping[str, Any], folder: Path) -> Request:
+    """The run of a figure: the cluster has this OPP alone, and deeper idle states are disabled.
+
+    A limit of the policy would not do. The kernel takes it for pressure on the CPU's capacity, and
+    wakes an idle CPU at each tick to balance; the meters' governor had none.
+
+    :param folder: gets the platform's file.
+    """
+    platform = load_platform(row["platform"])
+    cluster = platform.cluster(row["cluster"])
+    path = folder / f"{platform.name}-{cluster.name}-{row['khz']}.toml"
+    only = {f"{cluster.name}.opps": [row["khz"]]}
+    path.write_text(overridden(platform.name, platform, only).text)
     names = [state.name for state in cluster.idle_states]
     deepest = len(names) if row["state"] in BUSY else names.index(row["state"])
-    disabled = [
+    disabled = tuple(
         (f"{CPU}/cpu{cpu}/cpuidle/state{number}/disable", "1")
         for cpu in cluster.cpus
         for number in range(deepest + 1, len(names))
-    ]
-    return Request(
-        row["platform"],
-        "mainline",
-        BUSY.get(row["state"], IDLE),
-        controls=Controls(noise=False, switches=(*limits, *disabled)),
     )
+    controls = Controls(noise=False, switches=disabled)
+    return Request(str(path), "mainline", BUSY.get(row["state"], IDLE), controls=controls)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Execute the missing runs and write the record."""
     parser = argparse.ArgumentParser(prog="python -m research.levels", description=__doc__)
     parser.parse_args(arguments)
-    with Ending() as ending:
+    with Ending() as ending, tempfile.TemporaryDirectory(prefix="eascope-levels-") as folder:
         rows = read(ROOT / plan_of(STUDY).records["meter"])["rail"]
-        names = [resolve(request_of(row)) for row in rows]
+        names = [resolve(request_of(row, Path(folder))) for row in rows]
         identity = identity_of(names[0].engine)
         cells = [prepare(each.with_seed(0), identity) for each in names]
         done = run_all(cells, derived_for)
