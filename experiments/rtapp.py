@@ -278,11 +278,8 @@ def _entry(
     turns = [(task.phases[turn.phase], turn) for turn in course.turns]
     if task.start_cpus:
         own = (task.start_cpus[number % len(task.start_cpus)],)
-        first = (
-            replace(task.phases[0], cpus=own),
-            replace(course.turns[0], loops=task.start_turns),
-        )
-        turns.insert(0, first)
+        start = replace(course.turns[0], loops=task.start_turns)
+        turns.insert(0, (replace(task.phases[0], cpus=own), start))
     entry["phases"] = {
         f"phase{index}": _phase(phase, turn, task.name if waited_for else None, met)
         for index, (phase, turn) in enumerate(turns)
