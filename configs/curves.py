@@ -2,14 +2,15 @@
 """Measured powers by the clocks of several clusters: ``[curves]`` and the files in ``curves/``.
 
 ``NAME-1d.csv`` has the clusters whose power depends on their own clock alone, ``NAME-2d.csv`` those
-whose power depends on a running CPU of another cluster, too. ``NAME-rail.csv`` and
-``NAME-floor.csv`` say the same by the supply of these clusters' rail (`curves/README.md`).
+whose power depends on a running CPU of another cluster, too, or on the clock of the DynamIQ Shared
+Unit (`Dsu`). Where there are ``NAME-rail.csv`` and ``NAME-floor.csv``, they say the same by the
+supply of these clusters' rail (`curves/README.md`).
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +21,17 @@ from eascope.host.strict import StrictTable, shown_path
 
 CURVES = Path(__file__).resolve().parent / "curves"
 
+#: The policy that the files call the DynamIQ Shared Unit, and what stands for a cluster's name.
+DSU_POLICY, DSU = 255, "dsu"
+
 
 @dataclass(frozen=True)
 class CurveRow:
     """Powers in uW at one clock: of the shared part, a busy CPU, and one in WFI or power gated.
 
-    :param other: the cluster whose running CPU decides, with its kHz; empty where none does.
+    :param other: the cluster whose running CPU decides, or `DSU`, with its kHz; empty where none
+        does.
+    :param interconnect: once per system, also while every CPU sleeps.
     """
 
     cluster: str
@@ -35,6 +41,30 @@ class CurveRow:
     static: int
     active: int
     idle: tuple[int, int]
+    interconnect: int = 0
+
+
+@dataclass(frozen=True)
+class Dsu:
+    """The clock of the DynamIQ Shared Unit, in kHz: the highest that a running CPU votes for.
+
+    :param lowest_khz: without a vote.
+    :param votes: (cluster, kHz from which on it votes, kHz of the unit).
+    """
+
+    lowest_khz: int
+    votes: tuple[tuple[str, int, int], ...]
+    source: str
+
+    def vote(self, cluster: str, khz: int) -> int:
+        """The clock that a running CPU of ``cluster`` at ``khz`` votes for."""
+        asked = [dsu for name, least, dsu in self.votes if name == cluster and least <= khz]
+        return max((self.lowest_khz, *asked))
+
+    @property
+    def clocks(self) -> tuple[int, ...]:
+        """All clocks that it can have."""
+        return tuple(sorted({self.lowest_khz, *(dsu for _, _, dsu in self.votes)}))
 
 
 @dataclass(frozen=True)
@@ -43,8 +73,10 @@ class Curves:
 
     :param alone: of clusters whose power depends on their own clock alone.
     :param beside: of the others.
-    :param early_us: how long before its wake-up from the deepest state a CPU counts as busy.
-    :param rail: (uV, static, WFI) in uW of the clusters of ``beside``, ascending.
+    :param early_us: how long of its way out of the deepest state a CPU counts as busy.
+    :param before_us: and how long before that way begins.
+    :param dsu: where rows of ``beside`` depend on that unit's clock.
+    :param rail: (uV, static, WFI) in uW of the clusters of ``beside``, ascending; or none.
     :param floors: the least supply that a running CPU of another cluster asks for: (cluster, kHz
         from which on, uV), ascending.
     :param rail_active: uW of a busy CPU per MHz and V^2.
@@ -54,6 +86,8 @@ class Curves:
     alone: tuple[CurveRow, ...]
     beside: tuple[CurveRow, ...]
     early_us: Mapping[str, int]
+    before_us: Mapping[str, int]
+    dsu: Dsu | None
     rail: tuple[tuple[int, int, int], ...]
     floors: tuple[tuple[str, int, int], ...]
     rail_active: int
@@ -73,11 +107,12 @@ def curves_digest(name: str) -> str:
 
 
 def read_curves(
-    top: StrictTable, sources: Sources, clusters: Mapping[str, int], *, complete: bool
+    top: StrictTable, sources: Sources, clusters: Mapping[str, tuple[int, int]], *, complete: bool
 ) -> Curves | None:
     """The table ``[curves]`` of a platform file, where it has one.
 
-    :param clusters: names, with the us that a CPU takes to leave its deepest state.
+    :param clusters: names, with the us that a CPU takes to leave its deepest state, and the us that
+        it stays there at least.
     :param complete: the file states the whole platform; one with a base may have other clusters.
     :raises RequestError: a table or a file of curves that is wrong: one line.
     """
@@ -94,23 +129,34 @@ def read_curves(
     listed = [cluster for cluster in clusters if complete or named.has(cluster)]
     policies = {name: named.integer(name, 0, 254) for name in listed}
     early_us = {
-        name: early.integer(name, 0, clusters[name], "us") for name in listed if early.has(name)
+        name: early.integer(name, 0, clusters[name][1], "us") for name in listed if early.has(name)
     }
-    active = table.integer("rail_uw_per_mhz_v2", 1, 100_000, "uW per MHz and V^2 of a busy CPU")
+    rail = (CURVES / f"{name}-rail.csv").is_file()
+    active = 0
+    if rail:
+        active = table.integer("rail_uw_per_mhz_v2", 1, 100_000, "uW per MHz and V^2 of a busy CPU")
+    clocks = {
+        row["dep_freq"]
+        for row in _numbers(CURVES / f"{name}-2d.csv")
+        if row["dep_policy"] == DSU_POLICY
+    }
+    dsu = _read_dsu(table.table(DSU), sources, listed, clocks, complete) if clocks else None
     source = sources.of(table, "source")
     table.finish()
     return Curves(
         name=name,
         alone=tuple(_rows(name, "1d", policies)),
         beside=tuple(_rows(name, "2d", policies)),
-        early_us=early_us,
+        early_us={name: min(us, clusters[name][0]) for name, us in early_us.items()},
+        before_us={name: max(us - clusters[name][0], 0) for name, us in early_us.items()},
+        dsu=dsu,
         rail=tuple(
             (row["uv"], row["static"], row["idle0"])
-            for row in _numbers(CURVES / f"{name}-rail.csv")
+            for row in (_numbers(CURVES / f"{name}-rail.csv") if rail else ())
         ),
         floors=tuple(
             (cluster, row["freq_khz"], row["uv"])
-            for row in _numbers(CURVES / f"{name}-floor.csv")
+            for row in (_numbers(CURVES / f"{name}-floor.csv") if rail else ())
             for cluster in policies
             if policies[cluster] == row["policy"]
         ),
@@ -119,14 +165,41 @@ def read_curves(
     )
 
 
+def _read_dsu(
+    table: StrictTable,
+    sources: Sources,
+    clusters: Collection[str],
+    clocks: Collection[int],
+    complete: bool,
+) -> Dsu:
+    """The table ``[curves.dsu]``; votes of clusters that a base's file has removed are left out."""
+
+    def clock(of: StrictTable, key: str) -> int:
+        khz = of.integer(key, 1, 10_000_000, "kHz")
+        if khz not in clocks:
+            raise of.error(key, f"a clock of the curves: {', '.join(map(str, sorted(clocks)))}")
+        return khz
+
+    lowest = clock(table, "lowest_khz")
+    votes = []
+    for row in table.tables("votes", 0, 100):
+        of = row.text("of", clusters if complete else ())
+        votes.append((of, row.integer("khz", 1, 10_000_000, "kHz"), clock(row, "dsu_khz")))
+        row.finish()
+    source = sources.of(table, "source")
+    table.finish()
+    return Dsu(lowest, tuple(vote for vote in votes if vote[0] in clusters), source)
+
+
 #: Columns in mW; they become uW.
-_MILLIWATT = ("static", "active", "idle0", "idle1")
+_MILLIWATT = ("static", "active", "idle0", "idle1", "interconnect")
 
 
 def _rows(name: str, kind: str, policies: Mapping[str, int]) -> Iterator[CurveRow]:
     """The rows of a file that are of clusters of the platform; clusters may share a policy."""
     for row in _numbers(CURVES / f"{name}-{kind}.csv"):
         others = [policy for policy in policies if policies[policy] == row.get("dep_policy")]
+        others += [DSU] * (row.get("dep_policy") == DSU_POLICY)
         for cluster in (policy for policy in policies if policies[policy] == row["policy"]):
             for other in others if "dep_policy" in row else [""]:
                 yield CurveRow(
@@ -137,6 +210,7 @@ def _rows(name: str, kind: str, policies: Mapping[str, int]) -> Iterator[CurveRo
                     static=row["static"],
                     active=row["active"],
                     idle=(row["idle0"], row["idle1"]),
+                    interconnect=row.get("interconnect", 0),
                 )
 
 

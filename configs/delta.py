@@ -44,6 +44,7 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
     "shared": {"on_uw": "source", "off_uw": "source"},
     "idle": {"leakage": "leakage_source", "transition_share": "transition_source"},
     "clock_floors": {"steps": "source"},
+    "curves.dsu": {"lowest_khz": "source", "votes": "source"},
     "package_budget": {"steps": "source", "interval_us": "interval_source"},
     "cluster": {"capacity_dmips_mhz": "capacity_source", "shared_off_uw": "shared_off_source"},
     "cluster.idle_states": {

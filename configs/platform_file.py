@@ -137,11 +137,16 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     curves = read_curves(
         top,
         sources,
-        {cluster.name: cluster.idle_states[-1].exit_us for cluster in clusters},
+        {
+            cluster.name: (cluster.idle_states[-1].exit_us, cluster.idle_states[-1].residency_us)
+            for cluster in clusters
+        },
         complete=not described.base,
     )
     if curves is None and {WATTSON, SMOOTH} & {*billing.offers}:
         raise top.table("billing").error("offers", "wattson and wattson-smooth with [curves] alone")
+    if curves and not curves.rail and SMOOTH in billing.offers:
+        raise top.table("billing").error("offers", "wattson-smooth with curves of a rail alone")
     axes = read_axes(top.table("axes")) if top.has("axes") else {}
     top.finish()
     sources.finish()

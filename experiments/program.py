@@ -292,11 +292,11 @@ def _latency_nice(table: StrictTable) -> int | None:
     return table.integer("latency_nice", -20, 19) if table.has("latency_nice") else None
 
 
-def read_cpus(table: StrictTable, platform: Platform) -> tuple[int, ...] | None:
+def read_cpus(table: StrictTable, platform: Platform, key: str = "cpus") -> tuple[int, ...] | None:
     """The CPUs that a symbolic name means here, or ``None`` if no name is stated."""
-    if not table.has("cpus"):
+    if not table.has(key):
         return None
     try:
-        return platform.resolve(table.data["cpus"])
+        return platform.resolve(table.data[key])
     except CpuNameError as error:
-        raise table.error("cpus", f"{error.allowed} (platform {platform.name})") from error
+        raise table.error(key, f"{error.allowed} (platform {platform.name})") from error

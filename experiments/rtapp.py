@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -275,11 +275,14 @@ def _entry(
     if task.cpus is not None:
         entry["cpus"] = [task.cpus[number]] if task.pinned else list(task.cpus)
     met: Counter[str] = Counter()
+    turns = [(task.phases[turn.phase], turn) for turn in course.turns]
+    if task.start_cpus:
+        own = (task.start_cpus[number % len(task.start_cpus)],)
+        start = replace(course.turns[0], loops=task.start_turns)
+        turns.insert(0, (replace(task.phases[0], cpus=own), start))
     entry["phases"] = {
-        f"phase{index}": _phase(
-            task.phases[turn.phase], turn, task.name if waited_for else None, met
-        )
-        for index, turn in enumerate(course.turns)
+        f"phase{index}": _phase(phase, turn, task.name if waited_for else None, met)
+        for index, (phase, turn) in enumerate(turns)
     }
     timers = (phase["timer"] for phase in entry["phases"].values() if "timer" in phase)
     if (first := next(timers, None)) is not None:

@@ -86,6 +86,9 @@ class Task:
     latency_nice: int | None = None
     #: How long EEVDF lets its threads run at a time; None: not stated, so the kernel's.
     slice_us: int | None = None
+    #: The CPUs on which its threads do their first `start_turns` turns, one thread after another.
+    start_cpus: tuple[int, ...] = ()
+    start_turns: int = 1
 
     @property
     def varies(self) -> bool:
@@ -102,7 +105,7 @@ class Task:
     @property
     def has_prelude(self) -> bool:
         """Whether its first phases run once, before an endless phase."""
-        return self.repeat == 1 and len(self.phases) > 1
+        return bool(self.start_cpus) or (self.repeat == 1 and len(self.phases) > 1)
 
     @property
     def period_us(self) -> int | None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from eascope.analysis.records.cell import Expectation
@@ -51,6 +53,8 @@ COMM_CHARACTERS = 15
 LONGEST_US = 600_000_000
 #: Of a turn's work; beyond it, most turns would do next to nothing.
 MOST_CV = 2.0
+#: They are to be over before the warm-up is.
+MOST_START_TURNS = 100
 #: Of a task's time; beyond it, a core's own cycles for each miss leave no time on some platforms.
 MOST_MEMORY = 0.7
 #: Of what a source measured, in a unit of result.json.
@@ -71,7 +75,7 @@ KEYS = {
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
-        *("latency_nice", "slice_us"),
+        *("latency_nice", "slice_us", "start_cpus", "start_turns"),
         *("work_cv", "clock", "start_within_us", "memory"),
         "phase",
     ),
@@ -166,6 +170,12 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
             if phase.has("cpus"):
                 raise phase.error("cpus", "not together with the task's pin")
     others = [other for other in names_there if other != name]
+    parsed = tuple(
+        _phase(phase, platform, others, repeat == 1 and phase is phases[-1]) for phase in phases
+    )
+    start = _start(table, platform, parsed)
+    if start:  # then they are free: a mask of all CPUs is the release
+        parsed = (replace(parsed[0], cpus=cpus or platform.cpus),)
     task = Task(
         name=name,
         count=count,
@@ -177,18 +187,30 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         policy=policy,
         nice=_optional(table, "nice", -20, 19) or 0,
         priority=_optional(table, "priority", 1, 98) or 10,
-        phases=tuple(
-            _phase(phase, platform, others, repeat == 1 and phase is phases[-1]) for phase in phases
-        ),
+        phases=parsed,
         work_cv=table.number("work_cv", 0, MOST_CV) if table.has("work_cv") else 0.0,
         clock=table.text("clock", CLOCKS) if table.has("clock") else "exact",
         memory=table.number("memory", 0, MOST_MEMORY) if table.has("memory") else 0.0,
         start_within_us=_optional(table, "start_within_us", 0, LONGEST_US, "us"),
         latency_nice=_optional(table, "latency_nice", -20, 19),
         slice_us=_optional(table, "slice_us", 100, 100_000, "us"),
+        start_cpus=start,
+        start_turns=_optional(table, "start_turns", 1, MOST_START_TURNS) or 1,
     )
     table.finish()
     return task
+
+
+def _start(table: StrictTable, platform: Platform, phases: Sequence[Phase]) -> tuple[int, ...]:
+    """The CPUs on which the threads of a task start; none where the file does not say."""
+    if table.has("start_turns") and not table.has("start_cpus"):
+        raise table.error("start_turns", "only together with start_cpus")
+    if not table.has("start_cpus"):
+        return ()
+    free = [phase for phase in phases if phase.loops is None and phase.cpus is None]
+    if len(phases) != 1 or not free or table.has("pin") or table.has("repeat"):
+        raise table.error("start_cpus", "a task of one endless phase, without pin, repeat and cpus")
+    return read_cpus(table, platform, "start_cpus") or ()
 
 
 def _threads(

@@ -5,7 +5,9 @@
 littles by the running CPU of another cluster that has the highest power of its own (that CPU's
 clock sets the supply of the rail that they share). ``wattson-smooth`` bills littles by the rail's
 supply, which is the higher of their own and of the floors that running CPUs of other clusters set:
-single rows of the table are off by up to 44 %, the supply's formula is not.
+single rows of the table are off by up to 44 %, the supply's formula is not. Where littles depend on
+the clock of the DynamIQ Shared Unit, running CPUs vote for that clock, and what the unit draws by
+itself is billed always.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from eascope.configs.billing import SMOOTH, WATTSON
-from eascope.configs.curves import CurveRow
+from eascope.configs.curves import DSU, CurveRow
 from eascope.configs.platform import Cluster, Opp, Platform
 from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
@@ -57,30 +59,41 @@ class CurvePower:
             elif cluster.name in curves.dependents:
                 self._fill_smooth(cluster)
         gaps = f"{len(filled)} pairs of clocks have no row: billed by the rail's supply"
-        self.notes: tuple[str, ...] = (curves.source, *NOTES, *((gaps,) if filled else ()))
+        unit = (curves.dsu.source,) if curves.dsu else ()
+        self.notes: tuple[str, ...] = (curves.source, *unit, *NOTES, *((gaps,) if filled else ()))
         self.digest = digest_of(
             {
                 "model": name,
                 "rows": sorted([str(key), asdict(row)] for key, row in self._rows.items()),
-                "early": dict(curves.early_us),
+                "early": [dict(curves.early_us), dict(curves.before_us)],
+                "dsu": asdict(curves.dsu) if curves.dsu else None,
                 "floors": curves.floors if name == SMOOTH else (),
                 "states": [component_names(cluster) for cluster in platform.clusters],
                 "exits": [cluster.idle_states[-1].exit_us for cluster in platform.clusters],
             }
         )
 
-    def early_ns(self, cluster: Cluster) -> int:
-        """How long before it leaves the deepest state a CPU of ``cluster`` counts as busy."""
-        return 1000 * self._curves.early_us.get(cluster.name, 0)
+    @property
+    def draws_off(self) -> bool:
+        """Whether a shared part draws something while it is off."""
+        return any(row.interconnect for row in self._rows.values())
+
+    def early_ns(self, cluster: Cluster) -> tuple[int, int]:
+        """See `power.model.PowerModel`."""
+        of_the_way, before = self._curves.early_us, self._curves.before_us
+        return 1000 * of_the_way.get(cluster.name, 0), 1000 * before.get(cluster.name, 0)
 
     def depends(self, cluster: Cluster) -> bool:
         """Whether the power of ``cluster`` depends on running CPUs of others."""
         return cluster.name in self._curves.dependents
 
     def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
-        """See `power.model.PowerModel`; a rank is a power in uW, or a floor in uV."""
+        """See `power.model.PowerModel`; a rank is in uW, uV or kHz."""
         if self.depends(cluster):
             return None
+        if (dsu := self._curves.dsu) is not None:
+            clock = dsu.vote(cluster.name, khz)
+            return None if clock == dsu.lowest_khz else (clock, (DSU, clock))
         if self.name == WATTSON:
             return self._rows[cluster.name, khz, None].active, (cluster.name, khz)
         floor = self._floor(cluster.name, khz)
@@ -90,12 +103,17 @@ class CurvePower:
         """See `power.model.PowerModel`."""
         row = self._row(cluster, interval.khz, interval.beside)
         if interval.cpu == SHARED_PART:
-            return {whole_component("shared"): interval.active_ns * row.static}
+            whole_ns = interval.active_ns + sum(interval.idle_ns)
+            shared = interval.active_ns * row.static + whole_ns * row.interconnect
+            return {whole_component("shared"): shared}
         exit_ns = cluster.idle_states[-1].exit_us * 1000
         # A way out is at most as long as it takes, also where a control shortens it.
-        busy_ns = min(self.early_ns(cluster), exit_ns)
-        early = interval.exit_ns * busy_ns // exit_ns if exit_ns else 0
+        of_the_way, before = self.early_ns(cluster)
+        early = interval.exit_ns * min(of_the_way, exit_ns) // exit_ns if exit_ns else 0
         late = (interval.exit_ns - early) * row.idle[1]
+        if before and exit_ns:
+            deepest = interval.idle(len(cluster.idle_states) - 1)
+            early += min(interval.exit_ns * before // exit_ns, deepest)
         energies = {
             whole_component("active"): interval.active_ns * row.active,
             whole_component("idle_entry"): 0,
@@ -126,18 +144,25 @@ class CurvePower:
             for row in self._curves.beside
             if row.cluster == cluster.name
         }
-        lowest = min((other for _, other in known), key=lambda other: other[1])
-        others = [
-            (other.name, opp.khz)
-            for other in platform.clusters
-            if other.name not in self._curves.dependents
-            for opp in other.opps
-        ]
+        if (dsu := self._curves.dsu) is not None:
+            lowest = (DSU, dsu.lowest_khz)
+            others = [(DSU, khz) for khz in dsu.clocks]
+        else:
+            lowest = min((other for _, other in known), key=lambda other: other[1])
+            others = [
+                (other.name, opp.khz)
+                for other in platform.clusters
+                if other.name not in self._curves.dependents
+                for opp in other.opps
+            ]
         missing: set[tuple[str, int, object]] = set()
         for opp in cluster.opps:
             for key, other in ((None, lowest), *((other, other) for other in others)):
                 place = (cluster.name, opp.khz, key)
                 row = known.get((opp.khz, other))
+                if row is None and not self._curves.rail:
+                    what = f"{cluster.name} at {opp.khz} kHz beside {other[0]} at {other[1]} kHz"
+                    raise _no_row(f"{self._curves.name}-2d.csv", what)
                 if row is None:
                     row = self._by_rail(cluster.name, opp, self._floor(*other))
                     missing.add(place)

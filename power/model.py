@@ -129,8 +129,8 @@ class PowerModel(Protocol):
         A rank, the highest of which wins, and `Interval.beside`; None: nothing.
         """
 
-    def early_ns(self, cluster: Cluster) -> int:
-        """How long before it leaves the deepest idle state a CPU of ``cluster`` counts as busy."""
+    def early_ns(self, cluster: Cluster) -> tuple[int, int]:
+        """How long on its way out of the deepest state, and before it, a CPU counts as busy."""
 
 
 class OwnState:
@@ -144,9 +144,9 @@ class OwnState:
         """See `PowerModel`."""
         return None
 
-    def early_ns(self, cluster: Cluster) -> int:
+    def early_ns(self, cluster: Cluster) -> tuple[int, int]:
         """See `PowerModel`."""
-        return 0
+        return 0, 0
 
 
 def chip_microwatt(platform: Platform) -> tuple[int, int]:

@@ -32,7 +32,7 @@ class OtherShared:
         """Energy in fJ of one row of ``intervals``."""
         if interval.cpu != SHARED_PART:
             return self._model.interval_fj(cluster, interval)
-        on = replace(interval, t1_ns=interval.t0_ns + interval.active_ns)
+        on = replace(interval, t1_ns=interval.t0_ns + interval.active_ns, idle_ns=())
         spent = self._model.interval_fj(cluster, on)
         return dict.fromkeys(spent, 0) if self._shared == "zero" else spent
 
@@ -44,7 +44,7 @@ class OtherShared:
         """See `power.model.PowerModel`."""
         return self._model.vote(cluster, khz)
 
-    def early_ns(self, cluster: Cluster) -> int:
+    def early_ns(self, cluster: Cluster) -> tuple[int, int]:
         """See `power.model.PowerModel`."""
         return self._model.early_ns(cluster)
 
@@ -60,6 +60,7 @@ def with_shared(model: PowerModel, shared: str) -> PowerModel:
     :raises RequestError: a name that is none of `SHARED_POWER`.
     """
     BILLINGS["shared_power"].check(shared)
-    # By curves, a shared part that is off draws nothing anyway.
-    same = shared == STATED or (shared == "off" and isinstance(model, CurvePower))
+    # By most curves, a shared part that is off draws nothing anyway.
+    nothing = isinstance(model, CurvePower) and not model.draws_off
+    same = shared == STATED or (shared == "off" and nothing)
     return model if same else OtherShared(model, shared)

@@ -98,7 +98,12 @@ def records_of(study: Path) -> dict[str, Any]:
     files = {name: ROOT / file for name, file in plan_of(study).records.items()}
     if (study / RECORD).is_file():
         files["record"] = study / RECORD
-    return {name: _seen(_read(path)) for name, path in files.items()}
+    return {name: read(path) for name, path in files.items()}
+
+
+def read(path: Path) -> Any:  # noqa: ANN401 - JSON
+    """A file of JSON or TOML, with its tables as lists of rows."""
+    return _seen(_read(path))
 
 
 def _read(path: Path) -> Any:  # noqa: ANN401 - JSON

@@ -244,13 +244,13 @@ def _printed(result: Comparison, measures: Sequence[str]) -> Iterator[list[Any]]
                     yield [name, measure, mean, *_change(line, result, name)]
 
 
-def write(study: Path, record: Mapping[str, Any]) -> None:
+def write(study: Path, record: Mapping[str, Any], file: str = RECORD) -> None:
     """Write a study's record, with a warning if nobody else has the code that made it."""
     made_with = record["origins"][0]["versions"].get("eascope", "")
     if from_changed_checkout(made_with):
         say(f"warning: {study.name}: eascope {made_with}: commit the changes, then make it again")
-    write_atomic(study / RECORD, record_bytes(record))
-    say(f"  {shown_path(study / RECORD)}; draw its page: make pages")
+    write_atomic(study / file, record_bytes(record))
+    say(f"  {shown_path(study / file)}; draw its page: make pages")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -100,9 +100,12 @@ def _running(
     cluster: Cluster, stretches: Mapping[int, Sequence[Stretch]], model: PowerModel
 ) -> tuple[Numbers, Numbers]:
     """Begins and ends of all times in which a CPU of ``cluster`` counts as running."""
-    early = model.early_ns(cluster)
+    early, before = model.early_ns(cluster)
     spans = [
-        (max(s.t0_ns, s.t1_ns - early) if s.state == LEAVING else s.t0_ns, s.t1_ns)
+        (
+            max(s.t0_ns - before, s.t1_ns - early - before) if s.state == LEAVING else s.t0_ns,
+            s.t1_ns,
+        )
         for cpu in cluster.cpus
         for s in stretches[cpu]
         if s.state == AWAKE or (s.state == LEAVING and early)

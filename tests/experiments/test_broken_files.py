@@ -286,7 +286,7 @@ def test_every_key_is_checked(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
-        (('platform = "pixel6"', 'platform = "pixel9"'), ["platform = 'pixel9'", "pixel6"]),
+        (('platform = "pixel6"', 'platform = "pixel5"'), ["platform = 'pixel5'", "pixel6"]),
         (('document = "eas-rework"', 'document = "eas"'), ["document = 'eas'", "eas-rework"]),
         (('board = "Pixel 6"', 'bord = "Pixel 6"'), ["measured.loehle.board"]),
         (

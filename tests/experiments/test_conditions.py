@@ -30,8 +30,10 @@ OF_THE_NOTEBOOK = (
     Controls(speeds="hardware"),
     Controls(switches=((FEATURES, "NO_NI_RANDOM"),)),
 )
-#: Besides programs of `programs/`, which are run by themselves.
-NOT_OF_A_SOURCE = ("busy", "smoke", "uclamp/rt-capped")
+#: Besides programs of `programs/`, which are run by themselves. Rails were metered at each clock,
+#: with CPUs busy or idle throughout: no scheduler had a choice.
+RAILS = ("boards/busy-one", "boards/busy-all", "boards/idle")
+NOT_OF_A_SOURCE = ("busy", "smoke", "uclamp/rt-capped", *RAILS)
 OWN = """\
 [source_conditions]
 source = "somebody"

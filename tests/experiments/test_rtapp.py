@@ -106,6 +106,26 @@ def test_events_in_order(tmp_path: Path, juno: Platform, juno_activity: Activity
     assert waits["wait"] == {"ref": tells["broad"], "mutex": tells["lock1"]}
 
 
+@pytest.mark.parametrize(
+    ("cpus", "free"), [("", [0, 1, 2, 3, 4, 5]), ('cpus = "!little:0"', [1, 2, 3, 4, 5])]
+)
+def test_threads_start_one_after_another_and_then_are_free(
+    cpus: str, free: list[int], tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """Bigs are CPUs 4 and 5; a kernel keeps an affinity until another one is set."""
+    start = f'count = 3\nstart_cpus = "big"\nstart_turns = 7\n{cpus}'
+    path = write(tmp_path, task=start, phase="run_us = 100\nperiod_us = 1000")
+    tasks = compiled(path, juno, juno_activity)["tasks"]
+    phases = [tasks[f"a{number}"]["phases"] for number in range(3)]
+    assert [(two["phase0"]["cpus"], two["phase0"]["loop"]) for two in phases] == [
+        ([4], 7),
+        ([5], 7),
+        ([4], 7),
+    ]
+    assert all((two["phase1"]["cpus"], two["phase1"]["loop"]) == (free, -1) for two in phases)
+    assert all(two["phase0"]["run"] == two["phase1"]["run"] for two in phases)
+
+
 def test_thread_names(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
     path = write(tmp_path, task="count = 2", more=SECOND + "run_us = 5\nperiod_us = 1000")
     scenario = load_scenario(path, juno)

@@ -116,6 +116,11 @@ task: cpus = "big" / pin = "all" | task[0].pin; 'all'; each
 task: cpus = "big" / pin = "each" / count = 2 | task[0].count; = 2; not together with pin
 task: cpus = "big" / pin = "each" && phase: run_us = 5 / cpus = "big:0" |
     task[0].phase[0].cpus; not together with the task's pin
+task: start_cpus = "large" | task[0].start_cpus; 'large'; little
+task: start_cpus = "big" / pin = "each" / cpus = "big" | task[0].start_cpus; without pin
+task: start_cpus = "big" && phase: run_us = 5 / cpus = "big:0" | task[0].start_cpus; one endless
+task: start_turns = 3 | task[0].start_turns; only together with start_cpus
+task: start_cpus = "big" / start_turns = 101 | task[0].start_turns; 1..100
 task: count = "tiny" | task[0].count; 'tiny'; little
 task: repeat = "always" | task[0].repeat; forever
 task: repeat = 2 | task[0].phase[0].loops; is missing; without repeat

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Powers by curves: the worked example of pixel6, and energies against a slow reference."""
+"""Powers by curves: worked examples of pixel6, Perfetto's of pixel9, a slow reference for both."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from eascope.host.errors import RequestError
 from eascope.power.choice import power_model
 from eascope.power.curves import CurvePower
 from eascope.power.model import Interval, whole_component
+from eascope.power.shared import with_shared
 
 DEEP = 1
 
@@ -30,6 +31,11 @@ DEEP = 1
 @pytest.fixture(scope="module")
 def pixel6() -> Platform:
     return load_platform("pixel6")
+
+
+@pytest.fixture(scope="module")
+def pixel9() -> Platform:
+    return load_platform("pixel9")
 
 
 def machine(
@@ -106,6 +112,93 @@ def test_an_instant_of_pixel6(
     assert milliwatt(pixel6, clocks, states) == pytest.approx(powers)
 
 
+G4 = {"little": 1_425_000, "mid": 357_000, "big": 1_164_000}
+FAST = {"little": 1_950_000, "mid": 2_600_000, "big": 3_105_000}
+ALL_BUSY = dict.fromkeys(range(8), AWAKE)
+
+
+@pytest.mark.parametrize(
+    ("dsu_khz", "clocks", "states", "powers"),
+    [  # Perfetto's own tests: traces wattson_cpuhp_devfreq_suspend, wattson_tk4_pcmark and _tk4_vm
+        (820_000, G4, {0: AWAKE, 7: AWAKE}, {"0": 111.02, "7": 375.49, "little": 63.79}),
+        (820_000, G4, {0: AWAKE}, {"0": 111.02, "little": 63.79}),
+        (820_000, G4, {}, {"little": 49.23}),
+        (
+            1_800_000,
+            FAST,
+            ALL_BUSY | {0: 0, 7: 0},
+            {
+                **{"0": 2.67, "7": 99.47, "little": 55.47 + 104.45},
+                **dict.fromkeys(("1", "2", "3"), 205.6),
+                **dict.fromkeys(("4", "5", "6"), 674.24),
+            },
+        ),
+        (
+            610_000,
+            {"little": 1_849_000, "mid": 648_000, "big": 700_000},
+            {0: AWAKE, 4: AWAKE},
+            {"0": 176.28, "4": 70.05, "little": 29.35 + 81.65},
+        ),
+        # The big votes for 1444 MHz while it runs, the mids for 1098 MHz, and sleepers for nothing.
+        (
+            610_000,
+            FAST,
+            {0: AWAKE, 4: AWAKE, 7: AWAKE},
+            {"0": 267.32, "little": 48.53 + 101.6, "4": 674.24, "7": 3327.56},
+        ),
+        (
+            610_000,
+            FAST,
+            {0: AWAKE, 4: AWAKE, 7: 0},
+            {"0": 240.43, "little": 44.27 + 97.26, "4": 674.24, "7": 99.47},
+        ),
+        (
+            610_000,
+            FAST,
+            {0: AWAKE, 4: 0},
+            {"0": 197.26, "little": 40.27 + 90.86, "4": 31.07},
+        ),
+    ],
+)
+def test_an_instant_of_pixel9(
+    pixel9: Platform,
+    dsu_khz: int,
+    clocks: dict[str, int],
+    states: dict[int, int],
+    powers: dict[str, float],
+) -> None:
+    assert pixel9.curves is not None
+    assert pixel9.curves.dsu is not None
+    dsu = replace(pixel9.curves.dsu, lowest_khz=dsu_khz)
+    platform = replace(pixel9, curves=replace(pixel9.curves, dsu=dsu))
+    assert milliwatt(platform, clocks, states) == pytest.approx(powers)
+
+
+def test_a_big_counts_as_busy_before_its_way_out_begins(pixel9: Platform) -> None:
+    """Of 400 us, 220 are its way out of c2; the rest is the end of its sleep, if any."""
+    big, model = pixel9.cluster("big"), CurvePower(pixel9, "wattson")
+    for slept_ns, busy_us in ((500_000, 400), (100_000, 320)):
+        way = Interval(7, 0, 220_000 + slept_ns, 700_000, 0, 220_000, (0, slept_ns))
+        spent = model.interval_fj(big, way)
+        assert spent[whole_component("idle_exit")] == busy_us * 1000 * 211_410
+    rows, stretches = machine(pixel9, FAST, {0: AWAKE, 7: LEAVING}, 1_000_000)
+    stretches[7] = [Stretch(0, 780_000, DEEP), Stretch(780_000, 1_000_000, LEAVING)]
+    table, _ = cut(rows, stretches, pixel9, model)
+    own = table.filter(pl.col("cpu") == 0).sort("active_ns")
+    assert own["active_ns"].to_list() == [400_000, 600_000]
+
+
+def test_the_unit_draws_while_its_shared_part_is_off(pixel9: Platform) -> None:
+    """Only a bill without shared parts, or with none where all sleep, leaves the 49.23 mW out."""
+    little, model = pixel9.cluster("little"), CurvePower(pixel9, "wattson")
+    asleep = Interval(SHARED_PART, 0, 1000, 1_425_000, 0, 0, (0, 1000))
+    spent = {
+        shared: sum(with_shared(model, shared).interval_fj(little, asleep).values())
+        for shared in ("stated", "off", "zero")
+    }
+    assert spent == {"stated": 47_890_000, "off": 0, "zero": 0}
+
+
 def test_a_pair_without_a_row_is_billed_by_the_rails_supply(pixel6: Platform) -> None:
     """Littles of the phone are never so slow beside such a mid; 0.78125 V is the mid's floor."""
     clocks = CLOCKS | {"little": 574_000}
@@ -127,21 +220,25 @@ def test_by_the_rail_the_higher_supply_decides(pixel6: Platform) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("name", ["wattson", "wattson-smooth"])
-def test_energies_are_those_of_instant_by_instant(pixel6: Platform, name: str, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("board", "name"),
+    [("pixel6", "wattson"), ("pixel6", "wattson-smooth"), ("pixel9", "wattson")],
+)
+def test_energies_are_those_of_instant_by_instant(board: str, name: str, seed: int) -> None:
     """Random states and clocks: `cut` and `energy` against sums over every instant."""
-    draw, length, model = random.Random(seed), 1500, CurvePower(pixel6, name)
-    states = {cpu: [draw.choice((AWAKE, 0, DEEP))] for cpu in pixel6.cpus}
-    clocks = {cluster.index: [draw.choice(cluster.opps).khz] for cluster in pixel6.clusters}
+    platform = load_platform(board)
+    draw, length, model = random.Random(seed), 1500, CurvePower(platform, name)
+    states = {cpu: [draw.choice((AWAKE, 0, DEEP))] for cpu in platform.cpus}
+    clocks = {cluster.index: [draw.choice(cluster.opps).khz] for cluster in platform.clusters}
     for _ in range(length - 1):
         for had in states.values():
             had.append(draw.choice((AWAKE, 0, DEEP)) if draw.random() < 0.02 else had[-1])
-        for cluster in pixel6.clusters:
+        for cluster in platform.clusters:
             ran = clocks[cluster.index]
             ran.append(draw.choice(cluster.opps).khz if draw.random() < 0.004 else ran[-1])
     stretches = {cpu: [Stretch(*run) for run in runs(had)] for cpu, had in states.items()}
     rows, total = [], 0
-    for cluster in pixel6.clusters:
+    for cluster in platform.clusters:
         asleep = [all(states[cpu][now] == DEEP for cpu in cluster.cpus) for now in range(length)]
         part = [DEEP if off else AWAKE for off in asleep]
         for begin, end, khz in runs(clocks[cluster.index]):
@@ -153,18 +250,19 @@ def test_energies_are_those_of_instant_by_instant(pixel6: Platform, name: str, s
     for now in range(length):
         votes = [
             vote
-            for cluster in pixel6.clusters
+            for cluster in platform.clusters
             if any(states[cpu][now] == AWAKE for cpu in cluster.cpus)
             and (vote := model.vote(cluster, clocks[cluster.index][now])) is not None
         ]
         beside = max(votes, key=lambda vote: vote[0])[1] if votes else None
-        for cluster in pixel6.clusters:
+        for cluster in platform.clusters:
             row = model._row(cluster, clocks[cluster.index][now], beside)
             here = [states[cpu][now] for cpu in cluster.cpus]
             total += sum(row.active if state == AWAKE else row.idle[state] for state in here)
             total += row.static if any(state != DEEP for state in here) else 0
-    table, keys = cut(pl.DataFrame(rows), stretches, pixel6, model)
-    assert energy(table, pixel6, model, None, keys)["energy_fj"].sum() == total
+            total += row.interconnect
+    table, keys = cut(pl.DataFrame(rows), stretches, platform, model)
+    assert energy(table, platform, model, None, keys)["energy_fj"].sum() == total
 
 
 def runs(values: list[int]) -> list[tuple[int, int, int]]:
@@ -214,16 +312,22 @@ def test_a_shorter_way_out_is_busy_as_long_as_it_takes(pixel6: Platform, percent
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        ('name = "tensor"', 'name = "tensr"', "curves.name = 'tensr'"),
+        ('name = "tensor"\n', 'name = "tensr"\n', "curves.name = 'tensr'"),
         ("mid = 4, big = 6 }", "mid = 4, large = 6 }", "curves.policies.large = 6: no such key"),
         ("v2 = 183", "v2 = 0", "curves.rail_uw_per_mhz_v2 = 0"),
-        ("big = 200 }", "big = 500 }", r"early_us.big = 500: allowed: an integer in 0..220"),
-        ("[curves]", "[unknown]", "unknown = .*: no such key"),
+        ("big = 200 }", "big = 3501 }", r"early_us.big = 3501: allowed: an integer in 0..3500"),
+        ('[curves]\nname = "tensor"\n', '[unknown]\nname = "x"\n', "unknown = .*: no such key"),
+        ('name = "tensor-g4"', 'name = "tensor"', r"curves.rail_uw_per_mhz_v2 is missing"),
+        ("[curves.dsu]", "[curves.dsv]", r"curves.dsu is missing"),
+        ("lowest_khz = 610_000", "lowest_khz = 611_000", r"lowest_khz = 611000: allowed: a clock"),
+        ('of = "big", khz = 2_147', 'of = "bog", khz = 2_147', r"votes\[2\].of = 'bog'"),
+        ('["wattson", "published"]', '["wattson", "wattson-smooth"]', "curves of a rail alone"),
     ],
 )
 def test_wrong_curves_are_one_line(tmp_path: Path, old: str, new: str, line: str) -> None:
-    path = tmp_path / "pixel6.toml"
-    text = load_platform("pixel6").path.read_text()
+    texts = {name: load_platform(name).path.read_text() for name in ("pixel6", "pixel9")}
+    (name,) = (name for name, text in texts.items() if text.count(old) == 1)
+    path, text = tmp_path / f"{name}.toml", texts[name]
     assert old in text
     path.write_text(text.replace(old, new))
     with pytest.raises(RequestError, match=line):
