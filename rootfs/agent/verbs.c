@@ -225,32 +225,58 @@ static void verb_thread(char *rest)
 		fail("thread %s: there is none of this name", name);
 }
 
-/* A thread of a program gets a latency_nice as soon as it is there, and must have it then. */
+/* The thread of a spawned program, as soon as it is there. */
+static pid_t thread_of(const char *program, const char *thread)
+{
+	uint64_t end = mono_ns() + THREAD_PATIENCE;
+	char folder[64];
+	pid_t tid;
+
+	snprintf(folder, sizeof(folder), "/proc/%d/task", child_pid(program));
+	while (!(tid = thread_in(folder, thread))) {
+		if (mono_ns() > end)
+			fail("%s has no thread %s", program, thread);
+		sleep_ns(NSEC_PER_MSEC);
+	}
+	return tid;
+}
+
+/* A thread of a program gets a latency_nice, and must have it then. */
 static void verb_latency_nice(char *rest)
 {
 	const char *name = script_word(&rest, "latency-nice: PROGRAM");
 	const char *thread = script_word(&rest, "latency-nice: THREAD");
 	const char *word = script_word(&rest, "latency-nice: N");
 	struct attributes attributes = { .size = sizeof(attributes), .flags = KEEP_ALL | LATENCY_NICE };
-	uint64_t end = mono_ns() + THREAD_PATIENCE;
 	long value = script_unsigned(word + (*word == '-'), "latency-nice: N", 20);
-	char folder[64];
 	pid_t tid;
 
 	script_done(rest);
 	attributes.latency_nice = *word == '-' ? -value : value;
-	snprintf(folder, sizeof(folder), "/proc/%d/task", child_pid(name));
-	while (!(tid = thread_in(folder, thread))) {
-		if (mono_ns() > end)
-			fail("latency-nice %s: no thread %s", name, thread);
-		sleep_ns(NSEC_PER_MSEC);
-	}
+	tid = thread_of(name, thread);
 	if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
 		fail("latency-nice %s %s: %s", thread, word, strerror(errno));
 	if (syscall(SYS_sched_getattr, tid, &attributes, sizeof(attributes), 0) < 0 ||
 	    attributes.size < sizeof(attributes) ||
 	    attributes.latency_nice != (*word == '-' ? -value : value))
 		fail("latency-nice %s %s: the kernel has %d", thread, word, attributes.latency_nice);
+}
+
+/* A thread of a program goes to a threaded group. */
+static void verb_move(char *rest)
+{
+	const char *name = script_word(&rest, "move: PROGRAM");
+	const char *thread = script_word(&rest, "move: THREAD");
+	const char *group = script_word(&rest, "move: GROUP");
+	char path[PATH_MAX], tid[16];
+	int error;
+
+	script_done(rest);
+	snprintf(path, sizeof(path), "%s/cgroup.threads", group);
+	snprintf(tid, sizeof(tid), "%d\n", thread_of(name, thread));
+	error = file_write(path, tid, strlen(tid));
+	if (error < 0)
+		fail("move %s %s: %s", thread, group, strerror(-error));
 }
 
 static void verb_report(char *rest)
@@ -288,7 +314,15 @@ static void verb_spawn(char *rest)
 {
 	const char *name = script_word(&rest, "spawn: NAME");
 
-	child_spawn(name, script_rest(&rest, "spawn: program"));
+	child_spawn(name, script_rest(&rest, "spawn: program"), NULL);
+}
+
+static void verb_spawn_in(char *rest)
+{
+	const char *group = script_word(&rest, "spawn-in: GROUP");
+	const char *name = script_word(&rest, "spawn-in: NAME");
+
+	child_spawn(name, script_rest(&rest, "spawn-in: program"), group);
 }
 
 static void verb_wait(char *rest)
@@ -404,11 +438,13 @@ static const struct verb {
 	{ "absent", verb_absent },
 	{ "thread", verb_thread },
 	{ "latency-nice", verb_latency_nice },
+	{ "move", verb_move },
 	{ "report", verb_report },
 	{ "barrier", verb_barrier },
 	{ "trace-setup", verb_trace_setup },
 	{ "trace-symbol", verb_trace_symbol },
 	{ "spawn", verb_spawn },
+	{ "spawn-in", verb_spawn_in },
 	{ "wait", verb_wait },
 	{ "kill", verb_kill },
 	{ "sleep-ms", verb_sleep_ms },
