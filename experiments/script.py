@@ -198,6 +198,8 @@ def _window(
     apart, stir_ms = [*groups.partitions(scenario.groups)], replicate.stir_ms
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
+    # Tasks that end begin with the window; it must not begin later.
+    warm_up_ms = window.warmup_ms + (0 if waited else scenario.placing_ms)
     # Threads that only stir end before the window.
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
     return [
@@ -211,9 +213,7 @@ def _window(
         *switching,
         # Stirring pins threads to every CPU.
         *([f"sleep-us {stir_ms * 1000}", *apart] if apart else []),
-        *members.warm_up(
-            scenario, (window.warmup_ms + (0 if apart else stir_ms)) * 1000 + first_us
-        ),
+        *members.warm_up(scenario, (warm_up_ms + (0 if apart else stir_ms)) * 1000 + first_us),
         *(f"wait {name}" for name in ended),
         f"report {STATS}",
         "start",

@@ -92,7 +92,7 @@ def test_groups_are_made_and_read_back_before_threads_are_in_them(
     inputs = cell.inputs()
     document = next(text for name, text in inputs.items() if name.endswith("rt-app.json"))
     threads = json.loads(document)["tasks"]
-    assert min(threads[name]["delay"] for name in ("a0", "a1")) >= 1000 * PLACING_MS
+    assert min(threads[name]["delay"] for name in ("a0", "a1")) >= 2000 * PLACING_MS
     assert any("sched_util_clamp_min_rt_default" in line for line in lines)
     assert f"report {low}/cpu.stat" in lines
     assert task.group == "low"
@@ -259,14 +259,14 @@ def derived(run: dict[str, Any], name: str) -> pl.DataFrame:
 
 @pytest.mark.guest
 def test_a_group_is_capped_until_an_event_lifts_its_cap(run: dict[str, Any]) -> None:
-    """Half of a big CPU's capacity is the lowest OPP."""
+    """Half of a big CPU is the lowest OPP; beside the task only the agent runs, for moments."""
     big = derived(run, "frequency").filter(pl.col("cluster_name") == "big")
-    start = big["t0_ns"].min()
-    assert isinstance(start, int)
-    top = big.filter(pl.col("khz") == 1_200_000)
-    assert (top["t0_ns"] >= start + 700_000_000).all()
-    assert (top["t1_ns"] - top["t0_ns"]).sum() > 280_000_000
-    assert big.filter(pl.col("t0_ns") < start + 700_000_000)["khz"].unique().to_list() == [600_000]
+    lifted = big["t0_ns"][0] + 700_000_000
+    for khz, since, until in ((600_000, 0, lifted), (1_200_000, lifted, big["t1_ns"][-1])):
+        at = big.filter(pl.col("khz") == khz).select(
+            pl.col("t1_ns").clip(since, until) - pl.col("t0_ns").clip(since, until)
+        )
+        assert at.sum().item() > 0.95 * (until - max(since, big["t0_ns"][0]))
 
 
 @pytest.mark.guest
@@ -286,8 +286,8 @@ def test_tasks_stay_on_the_cpus_of_their_group_and_go_with_it(run: dict[str, Any
     assert (shares["a"][4], shares["rations"][0]) == (1, 1)
     slices = derived(run, "slices").filter(pl.col("task") == "roams").sort("t0_ns")
     assert slices["cpu"].unique(maintain_order=True).to_list() == [3, 2]
-    moved = slices.filter(pl.col("cpu") == 2)["t0_ns"].min() - slices["t0_ns"].min()  # type: ignore[operator]
-    assert moved == pytest.approx(500_000_000, abs=10_000_000)
+    there = slices.filter(pl.col("cpu") == 2)
+    assert there["t0_ns"][0] - slices["t0_ns"][0] == pytest.approx(500_000_000, abs=10_000_000)
 
 
 @pytest.mark.guest
@@ -298,9 +298,9 @@ def test_energies_of_groups_sum_to_the_total_in_femtojoules(run: dict[str, Any])
     tasks = derived(run, "tasks")
     assert tasks["energy_fj"].sum() == derived(run, "energy")["energy_fj"].sum()
     for task, group in groups.items():
-        spent = tasks.filter(pl.col("task") == task)["energy_fj"].sum()
+        spent = tasks.filter(pl.col("task") == task)["joules"].sum()
         assert energy["group"][group] == energy["task"][task]
-        assert energy["group"][group] == pytest.approx(spent / 1e15, abs=1e-12)
+        assert energy["group"][group] == pytest.approx(spent, abs=1e-12)
     assert {*energy["group"]} - {*groups.values()} == {"(other)", "(idle)", "(shared)"}
 
 
