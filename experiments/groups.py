@@ -17,7 +17,7 @@ from eascope.host.strict import StrictTable
 from eascope.kernels.state import cpu_list
 
 ROOT = "/sys/fs/cgroup"
-MOST_GROUPS = 20
+MOST_GROUPS, MOST_CHARACTERS = 20, 24
 #: Which kernels without the queue latnice lack.
 LATENCY_NICE = "cpu.latency.nice"
 #: What the kernel takes as a period, and as the least quota, in us.
@@ -154,11 +154,13 @@ def read_groups(top: StrictTable, platform: Platform) -> tuple[Group, ...]:
     tables: dict[str, StrictTable] = {}
     for table in top.tables("group", 1, MOST_GROUPS) if top.has("group") else ():
         table.only(KEYS)
-        if table.name("name") in tables:
+        name = table.name("name")
+        if name in tables:
             raise table.error("name", "a name that no other group has")
-        if table.name("name") == NO_GROUP:
-            raise table.error("name", f"another name: {NO_GROUP} has whoever is in no group")
-        tables[table.name("name")] = table
+        if name == NO_GROUP or len(name) > MOST_CHARACTERS:
+            whoever = f"{NO_GROUP}: it has whoever is in no group"
+            raise table.error("name", f"up to {MOST_CHARACTERS} characters, and not {whoever}")
+        tables[name] = table
     made: dict[str, Group] = {}
     while len(made) < len(tables):
         left = [name for name in tables if name not in made]

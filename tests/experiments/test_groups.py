@@ -121,6 +121,7 @@ GROUP = '[[group]]\nname = "{}"\n{}\n'
         ('group = "tpo"', GROUPS, ["task[0].group = 'tpo'", "apps, low, top", "mean top?"]),
         ('group = "low"\ncpus = "big"', GROUPS, ["task[0].group", "with CPUs of its cpus", "0-1"]),
         ("", GROUP.format("A", ""), ["group[0].name = 'A'", "lower-case"]),
+        ("", GROUP.format("a" * 25, ""), ["group[0].name", "up to 24 characters"]),
         ("", GROUP.format("root", ""), ["group[0].name = 'root'", "no group"]),
         ("", GROUP.format("a", "") * 2, ["group[1].name = 'a'", "no other group has"]),
         ("", GROUP.format("a", "wieght = 1"), ["group[0].wieght", "did you mean weight"]),
