@@ -24,7 +24,7 @@ def _window(cell: CellRecord) -> Iterator[str]:
     if cell.window.mainline_ms:
         yield f"tasks ran for {cell.window.mainline_ms} ms as under mainline before the warm-up"
     if writes := cell.window.writes:
-        yield f"the scenario writes files of the kernel within the window: {'; '.join(writes)}"
+        yield f"the scenario changes within the window: {'; '.join(writes)}"
 
 
 def _never_ran(comparison: Comparison) -> Iterator[str]:

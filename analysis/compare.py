@@ -153,7 +153,7 @@ class Comparison:
             for name in measures
             if not name.startswith("thread")
         }
-        return tuple(rows(self.platform, self.tasks, self.cell.work.unit, list(printed)))
+        return tuple(rows(self.platform, self.cell, list(printed)))
 
     @cached_property
     def _made(self) -> dict[MeasureRow, Line | None]:

@@ -15,13 +15,19 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.records.result import Result
+from eascope.analysis.tables.task_energy import IDLE, SHARED_PART
+from eascope.analysis.tables.tasks import OTHER
 from eascope.host.errors import nearest
 
-#: Measures whose keys are tasks, programs among them: those have threads like any task.
-BY_TASK = sorted(["task_work_s", *(measure.name for measure in MEASURES if measure.by == "<task>")])
-#: The measures whose keys are programs alone.
 PROGRAM = "program"
-BY_PROGRAM = tuple(measure.name for measure in MEASURES if measure.by == "<program>")
+#: What the keys of a measure are, of those that the scenario names: tasks, programs or groups.
+_NAMED = {
+    (measure.name,): measure.by.strip("<>")
+    for measure in MEASURES
+    if measure.by in ("<task>", "<program>", "<group>")
+} | {("task_work_s",): "task", ("energy_j", "task"): "task", ("energy_j", "group"): "group"}
+#: Names of a scenario: of its tasks (programs among them: they have threads), programs and groups.
+Named = Mapping[str, Sequence[str]]
 #: Types of all keys: of a measure, what its function returns.
 _TYPES = get_type_hints(Result) | {
     measure.name: get_type_hints(measure.function)["return"] for measure in MEASURES
@@ -31,15 +37,14 @@ _BY_NAME = (Mapping, dict)
 NO_MEASURES = ("engine", "expect", "more", "power_model")
 
 
-def wrong_path(path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]) -> str:
+def wrong_path(path: Sequence[str], named: Named) -> str:
     """Why ``path`` cannot be a measure, in words; empty if it can.
 
-    :param tasks: names of the scenario's tasks.
-    :param programs: names of its programs.
+    :param named: names of the scenario, by ``task``, ``program`` and ``group``.
     """
     here: Any = Result
     for depth, key in enumerate(path):
-        known = _keys(here, path[:depth], tasks, programs)
+        known = _keys(here, path[:depth], named)
         if known is None:
             return f"{'.'.join(path[:depth])} is a number, without {key!r} below it"
         if known and key not in known:
@@ -47,26 +52,21 @@ def wrong_path(path: Sequence[str], tasks: Sequence[str], programs: Sequence[str
         if get_origin(here) is tuple and not key.isdigit():
             return f"{key!r} is no index: allowed: a number from 0"
         here = _below(here, key)
-    if _keys(here, path, tasks, programs) is not None:
+    if _keys(here, path, named) is not None:
         return f"{'.'.join(path)} is several numbers: allowed: one of them, such as " + ".".join(
-            [*path, _example(here, path, tasks, programs)]
+            [*path, _example(here, path, named)]
         )
     return ""
 
 
-def _keys(
-    here: Any, path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]
-) -> list[str] | None:
+def _keys(here: Any, path: Sequence[str], named: Named) -> list[str] | None:
     """Keys below ``here``, empty if any key is allowed; None if it is a number."""
     if here is Result:
         return sorted(name for name in _TYPES if name not in NO_MEASURES)
     if is_dataclass(here):
         return sorted(field.name for field in fields(here))
-    if get_origin(here) in _BY_NAME and len(path) == 1:
-        if path[0] in BY_TASK:
-            return [*tasks, *programs]
-        if path[0] in BY_PROGRAM:
-            return [*programs]
+    if get_origin(here) in _BY_NAME and (kind := _NAMED.get(tuple(path))):
+        return [*named[kind], *((OTHER, IDLE, SHARED_PART) if len(path) > 1 else ())]
     return [] if get_origin(here) in (*_BY_NAME, tuple) else None
 
 
@@ -81,5 +81,5 @@ def _below(here: Any, key: str) -> Any:
     return hint
 
 
-def _example(here: Any, path: Sequence[str], tasks: Sequence[str], programs: Sequence[str]) -> str:
-    return (_keys(here, path, tasks, programs) or ["0" if get_origin(here) is tuple else "NAME"])[0]
+def _example(here: Any, path: Sequence[str], named: Named) -> str:
+    return (_keys(here, path, named) or ["0" if get_origin(here) is tuple else "NAME"])[0]

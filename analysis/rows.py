@@ -10,6 +10,7 @@ from itertools import groupby
 
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.registry import Lines, Measure, Range
+from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Result
 from eascope.analysis.statement import Absent, value_at
 from eascope.analysis.tables.tasks import OTHER
@@ -57,7 +58,14 @@ RANGES: Mapping[str, Range] = {
 #: Headings of lines that measures declare, in their order; any other comes after them.
 GROUPS = (
     *("speed, 100 % = all of a largest CPU", "turns that ended", "frames", "completion"),
-    *("placement", "frequency", "wake-up latency", "lateness after the timer", "response time"),
+    *(
+        "running time by group",
+        "placement",
+        "frequency",
+        "wake-up latency",
+        "lateness after the timer",
+        "response time",
+    ),
     *("throughput", "missed deadlines"),
 )
 
@@ -147,25 +155,27 @@ def _has(result: Result, path: Sequence[str]) -> bool:
 
 
 def rows(
-    platform: Platform,
-    tasks: Sequence[str],
-    work_unit: str,
-    printed: Sequence[tuple[str, str]] = (),
+    platform: Platform, cell: CellRecord, printed: Sequence[tuple[str, str]] = ()
 ) -> Iterator[MeasureRow]:
-    """All lines for a platform and the scenario's tasks and unit of work.
+    """All lines for a platform and the tasks, groups and unit of work of a cell's scenario.
 
     :param printed: (program, measure) of the programs' outputs.
     """
-    yield from _energy(platform, tasks, work_unit)
-    yield MeasureRow("work", f"in {work_unit}", "", WORK, digits=2)
+    tasks = [task.name for task in cell.tasks]
+    yield from _energy(platform, cell.work.unit)
+    for by, names in (("task", tasks), ("group", cell.groups)):
+        for name in (*names, OTHER):
+            path = ("energy_j", by, name)
+            yield MeasureRow(f"active energy by {by}", name, "mJ", path, scale=1e3, digits=2)
+    yield MeasureRow("work", f"in {cell.work.unit}", "", WORK, digits=2)
     for task in tasks:
         yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
-    yield from _declared(platform, tasks)
+    yield from _declared(platform, tasks, cell.groups)
     yield from (printed_row(program, name) for program, name in printed)
 
 
-def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterator[MeasureRow]:
-    """Energy in all, per unit of work, by cluster, by component and by task."""
+def _energy(platform: Platform, work_unit: str) -> Iterator[MeasureRow]:
+    """Energy in all, per unit of work, by cluster and by component."""
     yield MeasureRow("energy", "total", "mJ", ("energy_j", "total"), scale=1e3, digits=2)
     yield MeasureRow("energy", f"per {work_unit}", "mJ", PER_WORK, scale=1e3, digits=3)
     for name in platform.energy_parts:
@@ -197,17 +207,16 @@ def _energy(platform: Platform, tasks: Sequence[str], work_unit: str) -> Iterato
     )
     yield MeasureRow(group, "memory controller", "mJ", path, scale=1e3, digits=2, unless=_STACK)
     yield MeasureRow(group, "DRAM", "mJ", ("memory_j", "dram"), scale=1e3, digits=2)
-    for task in (*tasks, OTHER):
-        yield MeasureRow(
-            "active energy by task", task, "mJ", ("energy_j", "task", task), scale=1e3, digits=2
-        )
 
 
-def _declared(platform: Platform, tasks: Sequence[str]) -> Iterator[MeasureRow]:
+def _declared(
+    platform: Platform, tasks: Sequence[str], groups: Sequence[str]
+) -> Iterator[MeasureRow]:
     """The lines that measures declare, by heading; name by name where they go by the same names."""
     names = {
         "": ("",),
         **dict.fromkeys(("<task>", "<program>"), tasks),
+        "<group>": groups,
         "<cluster>": [cluster.name for cluster in platform.clusters],
         "<cpu>": [*map(str, platform.cpus)],
     }

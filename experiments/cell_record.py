@@ -26,6 +26,7 @@ from eascope.engines.base import Identity
 from eascope.experiments.program_speeds import without_figures
 from eascope.experiments.request import Names
 from eascope.experiments.rtapp import FTRACE, Workload
+from eascope.experiments.scenario import Move, Write
 from eascope.kernels.build import KernelArtefact
 from eascope.power.given import given_record
 from eascope.rootfs.image import ImageArtefact
@@ -76,7 +77,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
             scenario.window.warmup_ms,
             scenario.window.length_ms(request.full),
             scenario.window.mainline_ms,
-            tuple(f"{write.at_ms} {write.path}={write.value}" for write in scenario.writes),
+            tuple(map(_event, scenario.writes)),
         ),
         expect=tuple(
             statement for statement in scenario.expect if statement.variant == names.variant.name
@@ -92,6 +93,12 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         settings=Settings.decode(settings, CELL),
         replicate=workload.replicate,
     )
+
+
+def _event(event: Write | Move) -> str:
+    if isinstance(event, Move):
+        return f"{event.at_ms} {event.task} > {event.group.name}"
+    return f"{event.at_ms} {event.path}={event.value}"
 
 
 def _assumed(names: Names) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import signal
 
+from eascope.experiments.groups import ROOT
 from eascope.kernels.state import BOOT_PROOF
 
 #: Verbs of the guest agent's script that prove the state of the kernel.
@@ -56,6 +57,9 @@ def explained(reason: str, variant: str, *, larger: bool = False) -> str:
     """
     if checked := _CHECKED.fullmatch(reason):
         number, check = checked.groups()
+        if check.startswith(f"expect {ROOT}/"):
+            what = check.removeprefix(f"expect {ROOT}/")
+            return f"the kernel did not take a group's value: {what} (script line {number})"
         return (
             f"the kernel is not in the state that variant {variant!r} declares: {check} "
             f"(script line {number})"

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from eascope.experiments import groups
 from eascope.experiments.program import LOAD, MEASURED, SERVER, Program
 from eascope.experiments.program_kinds import DATA, READY, READY_MS
 from eascope.experiments.scenario import Scenario
 from eascope.rootfs.content import PROGRAMS, load_content
 
-GROUPS = "/sys/fs/cgroup"
 #: Where the image has what was prepared for a server.
 ARCHIVES = "/data"
 BUSYBOX = "/bin/busybox"
@@ -28,11 +28,11 @@ def member() -> str:
 
 
 def setup(scenario: Scenario, full: bool) -> Iterator[str]:
-    """Lines for the programs' environment, their groups, and the servers, which must be ready."""
+    """Lines for groups, the programs' environment, and the servers, which must be ready."""
+    yield from groups.setup(scenario.groups)
     if scenario.image != PROGRAMS:
         return
     yield from _done(SETUP, f"{member()} setup")
-    yield from _groups(scenario)
     for program in scenario.programs:
         if program.role == SERVER:
             yield from _server(program, full)
@@ -43,29 +43,13 @@ def _done(name: str, command: str) -> Iterator[str]:
     yield f"wait {name}"
 
 
-def _groups(scenario: Scenario) -> Iterator[str]:
-    groups = {
-        program.member.cgroup: program.member
-        for program in scenario.programs
-        if program.member and program.member.cgroup
-    }
-    if groups:
-        yield f"write {GROUPS}/cgroup.subtree_control +cpu"
-    for name, given in groups.items():
-        yield f"mkdir {GROUPS}/{name}"
-        values = {"cpu.weight": given.weight, "cpu.latency.nice": given.group_latency_nice}
-        for file, value in values.items():
-            if value is not None:
-                yield f"write {GROUPS}/{name}/{file} {value}"
-
-
 def _server(program: Program, full: bool) -> Iterator[str]:
     kind, name = program.kind, program.name
     if kind.prepared:
         archive = f"{ARCHIVES}/{kind.prepared}.tar"
         yield from _done(f"{name}-folder", f"{BUSYBOX} mkdir -p {DATA}")
         yield from _done(f"{name}-data", f"{BUSYBOX} tar -xf {archive} -C {DATA}")
-    yield f"spawn {name} {command(program, full, 0)}"
+    yield spawn(program, full, 0)
     asked = f"{member()} ready {name} {READY_MS} {READY} {kind.ready}"
     yield from _done(f"{name}-ready", asked)
 
@@ -74,7 +58,7 @@ def loads(scenario: Scenario, full: bool, starts: Mapping[str, int]) -> Iterator
     """Lines for the loads, which run before the warm-up begins."""
     for program in scenario.programs:
         if program.role == LOAD:
-            yield f"spawn {program.name} {command(program, full, starts[program.name])}"
+            yield spawn(program, full, starts[program.name])
 
 
 def warm_up(scenario: Scenario, length_us: int) -> Iterator[str]:
@@ -90,6 +74,15 @@ def warm_up(scenario: Scenario, length_us: int) -> Iterator[str]:
     yield f"spawn {CHECK} {member()} alive {' '.join(names)}"
     yield f"sleep-us {CHECK_US}"
     yield f"wait {CHECK}"
+
+
+def spawn(program: Program, full: bool, offset_us: int) -> str:
+    """The line that starts a program, in its group.
+
+    :param offset_us: how long after that the program begins.
+    """
+    verb = f"spawn-in {program.group.path}" if program.group else "spawn"
+    return f"{verb} {program.name} {command(program, full, offset_us)}"
 
 
 def command(program: Program, full: bool, offset_us: int) -> str:
@@ -111,7 +104,6 @@ def command(program: Program, full: bool, offset_us: int) -> str:
         "uclamp-min": given.uclamp_min,
         "uclamp-max": given.uclamp_max,
         "uid": program.kind.user,
-        "cgroup": f"{GROUPS}/{given.cgroup}" if given.cgroup else None,
     }
     words += [f"{key}={value}" for key, value in optional.items() if value is not None]
     variables = {**dict(program.kind.environment), **dict(given.environment)}

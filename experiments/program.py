@@ -7,13 +7,13 @@ A program is executed in full: no part of it is ever elided.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
-from eascope.configs.cpunames import CpuNameError
 from eascope.configs.platform import Platform
 from eascope.experiments.clamps import read_clamps
+from eascope.experiments.groups import Group, read_cpus, read_group
 from eascope.experiments.program_kinds import KINDS, Kind, measured
 from eascope.host.strict import StrictTable
 from eascope.rootfs.content import MINIMAL
@@ -31,7 +31,7 @@ ITSELF, WINDOW = "itself", "window"
 LIMIT_S = 120
 #: Keys of a program that the guest's `member` starts.
 MEMBER_KEYS = (
-    *("role", "stop", "arguments", "nice", "uclamp", "cgroup", "environment", "exit", "limit_s"),
+    *("role", "stop", "arguments", "nice", "uclamp", "environment", "exit", "limit_s"),
     *("trace_bytes", "latency_nice"),
 )
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
@@ -45,10 +45,7 @@ class Member:
     :param role: one of `ROLES`.
     :param stop: `ITSELF` or `WINDOW`.
     :param arguments: the scenario's, with ``{count}`` in place of its count.
-    :param cgroup: name of its group; empty: the root.
-    :param weight: of that group; None: the kernel's default.
     :param latency_nice: its own; None: not stated.
-    :param group_latency_nice: of its group, for whoever has none of its own; None: not stated.
     :param exit: the expected exit status.
     """
 
@@ -58,18 +55,15 @@ class Member:
     nice: int | None
     uclamp_min: int | None
     uclamp_max: int | None
-    cgroup: str
-    weight: int | None
     environment: tuple[tuple[str, str], ...]
     exit: int
     limit_s: int
     trace_bytes: int
     latency_nice: int | None = None
-    group_latency_nice: int | None = None
 
     def without_latency_nice(self) -> Member:
         """The same for a kernel that has no such attribute."""
-        return replace(self, latency_nice=None, group_latency_nice=None)
+        return replace(self, latency_nice=None)
 
 
 @dataclass(frozen=True)
@@ -77,6 +71,7 @@ class Program:
     """One program; ``cpus`` are resolved against the platform (``None``: everywhere).
 
     :param member: None for one that `launch` starts, with its name and a count.
+    :param group: in which it starts; None: the root.
     """
 
     name: str
@@ -85,6 +80,7 @@ class Program:
     short_count: int
     full_count: int
     member: Member | None = None
+    group: Group | None = None
 
     @property
     def kind(self) -> Kind:
@@ -177,13 +173,17 @@ class Program:
             turns=(),
             uclamp=UclampRange(low, high),
             cpus=self.cpus,
+            group=self.group.name if self.group else "",
         )
 
 
-def read_program(table: StrictTable, platform: Platform, image: str) -> Program:
+def read_program(
+    table: StrictTable, platform: Platform, image: str, groups: Sequence[Group]
+) -> Program:
     """One ``[[program]]``.
 
     :param image: the scenario's guest image.
+    :param groups: the scenario's.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     name = table.text("name")
@@ -204,13 +204,15 @@ def read_program(table: StrictTable, platform: Platform, image: str) -> Program:
         short = table.integer("short_count", 1, full, "up to full_count")
     if member and full and "{count}" not in member.arguments:
         raise table.error("arguments", "a text with {count}, since full_count says how often")
+    cpus = read_cpus(table, platform)
     program = Program(
         name=name,
         run=run,
-        cpus=read_cpus(table, platform),
+        cpus=cpus,
         short_count=short,
         full_count=full,
         member=member,
+        group=read_group(table, groups, [cpus] if cpus else ()),
     )
     table.finish()
     return program
@@ -232,8 +234,6 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
     if role != MEASURED and stop != WINDOW:
         raise table.error("stop", f'"{WINDOW}": a {role} does not end by itself')
     low, high = read_clamps(table, platform)
-    group = table.table("cgroup") if table.has("cgroup") else None
-    cgroup, weight, of_group = _cgroup(group) if group else ("", None, None)
     member = Member(
         role=role,
         stop=stop,
@@ -241,16 +241,13 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
         nice=table.integer("nice", -20, 19) if table.has("nice") else None,
         uclamp_min=low,
         uclamp_max=high,
-        cgroup=cgroup,
-        weight=weight,
         environment=tuple(_environment(table)) if table.has("environment") else (),
         exit=table.integer("exit", 0, 125) if table.has("exit") else 0,
         limit_s=table.integer("limit_s", 1, 3600, "s") if table.has("limit_s") else LIMIT_S,
         trace_bytes=table.integer("trace_bytes", 0, 100_000_000)
         if table.has("trace_bytes")
         else kind.trace_bytes,
-        latency_nice=_latency_nice(table),
-        group_latency_nice=of_group,
+        latency_nice=table.integer("latency_nice", -20, 19) if table.has("latency_nice") else None,
     )
     return member
 
@@ -277,26 +274,3 @@ def _environment(table: StrictTable) -> Iterator[tuple[str, str]]:
         if not _VARIABLE.fullmatch(name) or " " in value:
             raise variables.error(name, "a name of letters, digits and _, a value without spaces")
         yield name, value
-
-
-def _cgroup(table: StrictTable) -> tuple[str, int | None, int | None]:
-    """Name, weight and latency_nice of a group; programs may share one."""
-    name = table.name("name")
-    weight = table.integer("weight", 1, 10_000) if table.has("weight") else None
-    latency_nice = _latency_nice(table)
-    table.finish()
-    return name, weight, latency_nice
-
-
-def _latency_nice(table: StrictTable) -> int | None:
-    return table.integer("latency_nice", -20, 19) if table.has("latency_nice") else None
-
-
-def read_cpus(table: StrictTable, platform: Platform, key: str = "cpus") -> tuple[int, ...] | None:
-    """The CPUs that a symbolic name means here, or ``None`` if no name is stated."""
-    if not table.has(key):
-        return None
-    try:
-        return platform.resolve(table.data[key])
-    except CpuNameError as error:
-        raise table.error(key, f"{error.allowed} (platform {platform.name})") from error

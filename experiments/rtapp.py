@@ -197,10 +197,10 @@ def _begin_us(scenario: Scenario, task: Task, noise: bool) -> int:
     A task that ends with the window begins with it, so all of its work is measured, under every
     variant. And phases that run once must not end before the stirring does.
     """
-    stir_ms = STIR_MS if noise else 0
+    stir_ms = scenario.placing_ms + (STIR_MS if noise else 0)
     if scenario.window.until == "tasks-end":
         return 1000 * (stir_ms + scenario.window.warmup_ms)
-    return 1000 * stir_ms if task.has_prelude else 0
+    return 1000 * (stir_ms if task.has_prelude else scenario.placing_ms)
 
 
 def _endless(entry: dict[str, Any]) -> bool:
@@ -351,6 +351,7 @@ def _record(
         uclamp=UclampRange(task.uclamp_min, task.uclamp_max),
         cpus=task.cpus,
         memory=task.memory,
+        group=task.group.name if task.group else "",
         **_waiting(task),
     )
 

@@ -15,6 +15,7 @@ from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.frames import FramesRecord
 from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
 from eascope.experiments.conditions import SourceConditions
+from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.rootfs.content import MINIMAL
 
@@ -33,6 +34,8 @@ BACKGROUNDS = {
 MOST_THREADS = 99
 MOST_PHASES = 1000
 MOST_EXPECTATIONS = 99
+#: How long it takes until threads are in their groups, by thread (measured on juno-r2: 1.1 ms).
+PLACING_MS = 3
 
 
 @dataclass(frozen=True)
@@ -89,11 +92,19 @@ class Task:
     #: The CPUs on which its threads do their first `start_turns` turns, one thread after another.
     start_cpus: tuple[int, ...] = ()
     start_turns: int = 1
+    #: Of its threads, from their start on; None: the root.
+    group: Group | None = None
 
     @property
     def varies(self) -> bool:
         """Whether a seed draws its turns."""
         return self.work_cv > 0 or self.clock != "exact"
+
+    @property
+    def affinities(self) -> list[tuple[int, ...]]:
+        """Each set of CPUs to which a thread of it is ever confined."""
+        own = [(cpu,) for cpu in self.cpus or ()] if self.pinned else [self.cpus]
+        return [cpus for cpus in (*own, *(phase.cpus for phase in self.phases)) if cpus]
 
     @property
     def names_met(self) -> frozenset[str]:
@@ -159,6 +170,15 @@ class Write:
 
 
 @dataclass(frozen=True)
+class Move:
+    """A task that goes to a group ``at_ms`` after the window's start."""
+
+    at_ms: int
+    task: str
+    group: Group
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A scenario, checked against one platform."""
 
@@ -179,7 +199,9 @@ class Scenario:
     source_conditions: SourceConditions | None = None
     frames: FramesRecord | None = None
     #: In the order of time.
-    writes: tuple[Write, ...] = ()
+    writes: tuple[Write | Move, ...] = ()
+    #: Parents before children.
+    groups: tuple[Group, ...] = ()
     #: The guest image: one of ``rootfs/content.toml``.
     image: str = MINIMAL
 
@@ -190,11 +212,18 @@ class Scenario:
 
     @property
     def has_clamps(self) -> bool:
-        """Whether any thread of it has a clamp."""
+        """Whether any thread or group of it has a clamp."""
         clamps = {(task.uclamp_min, task.uclamp_max) for task in self.tasks}
         members = (program.member for program in self.programs)
         clamps |= {(member.uclamp_min, member.uclamp_max) for member in members if member}
-        return bool(clamps - {(None, None)})
+        in_groups = any(group.has_clamps for group in self.groups)
+        return in_groups or bool(clamps - {(None, None)})
+
+    @property
+    def placing_ms(self) -> int:
+        """How much later its tasks start than without groups: by then all are in theirs."""
+        grouped = any(task.group for task in self.tasks)
+        return PLACING_MS * sum(5 + task.count for task in self.tasks) if grouped else 0
 
     @property
     def has_latency_nice(self) -> bool:
@@ -208,7 +237,18 @@ class Scenario:
             for program in self.programs
         )
         tasks = (replace(task, latency_nice=None) for task in self.tasks)
-        return replace(self, tasks=tuple(tasks), programs=tuple(programs))
+        writes = (
+            event
+            for event in self.writes
+            if isinstance(event, Move) or not event.path.endswith(f"/{LATENCY_NICE}")
+        )
+        return replace(
+            self,
+            tasks=tuple(tasks),
+            programs=tuple(programs),
+            writes=tuple(writes),
+            groups=tuple(group.without_latency_nice() for group in self.groups),
+        )
 
     @property
     def kernel_fragments(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from eascope.analysis.paths import PROGRAM, wrong_path
 from eascope.analysis.programs import MEASURES, OPERATIONS, is_measure
+from eascope.analysis.records.cell import NO_GROUP
 from eascope.analysis.statement import parse as parse_statement
 from eascope.experiments import members
 from eascope.experiments.program import Program
@@ -163,12 +164,16 @@ def _steps(task: Task) -> list[Step]:
 
 def check_measures(scenario: Scenario, top: StrictTable) -> None:
     """Check that expectations name measures that a run of this scenario can have."""
-    tasks = [task.name for task in scenario.tasks]
     programs = [program.name for program in scenario.programs]
+    named = {
+        "task": [*(task.name for task in scenario.tasks), *programs],
+        "program": programs,
+        "group": [NO_GROUP, *(group.name for group in scenario.groups)] if scenario.groups else [],
+    }
     tables = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
     for table in tables:
         for measure in parse_statement(table.text("statement")).measures:
-            wrong = wrong_path(measure.path, tasks, programs)
+            wrong = wrong_path(measure.path, named)
             wrong = wrong or _wrong_measure(measure.path, scenario)
             if wrong:
                 raise bad_input(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +18,23 @@ from eascope.configs.platform import Platform
 from eascope.experiments.clamps import read_clamps
 from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
 from eascope.experiments.conditions import read_conditions
-from eascope.experiments.program import read_cpus, read_program
+from eascope.experiments.groups import (
+    CHANGEABLE,
+    Group,
+    read_cpus,
+    read_files,
+    read_group,
+    read_groups,
+)
+from eascope.experiments.groups import KEYS as GROUP_KEYS
+from eascope.experiments.program import read_program
 from eascope.experiments.scenario import (
     BACKGROUNDS,
     CLOCKS,
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
+    Move,
     Phase,
     Scenario,
     Task,
@@ -71,11 +81,11 @@ LEAST_WARMUP_MS = 200
 KEYS = {
     "": (
         *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
-        *("task", "program", "window", "event", "expect", "work", "frames"),
+        *("group", "task", "program", "window", "event", "expect", "work", "frames"),
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
-        *("latency_nice", "slice_us", "start_cpus", "start_turns"),
+        *("latency_nice", "slice_us", "group", "start_cpus", "start_turns"),
         *("work_cv", "clock", "start_within_us", "memory"),
         "phase",
     ),
@@ -83,7 +93,8 @@ KEYS = {
         *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
         *("sleep_us", "period_us", "cpus"),
     ),
-    "event": ("at_ms", "write"),
+    "group": GROUP_KEYS,
+    "event": ("at_ms", "write", "task", "group", *CHANGEABLE),
     "work": ("unit", "counted"),
     "frames": ("paced_by", "drawn_by", "periods"),
     "window": ("from", "mainline_ms", "warmup_ms", "short_ms", "full_ms", "until"),
@@ -104,7 +115,8 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
     image = top.text("image", load_content().images) if top.has("image") else MINIMAL
     names_there = [shortened(str(table.data.get("name"))) for table in tables]
-    tasks = tuple(_task(table, platform, names_there) for table in tables)
+    groups = read_groups(top, platform)
+    tasks = tuple(_task(table, platform, names_there, groups) for table in tables)
     window = _window(top.table("window"))
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
@@ -115,7 +127,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         source=top.text("source"),
         loads=top.text("loads"),
         tasks=tasks,
-        programs=tuple(read_program(table, platform, image) for table in programs),
+        programs=tuple(read_program(table, platform, image, groups) for table in programs),
         window=window,
         expect=tuple(
             map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
@@ -127,7 +139,8 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if top.has(SOURCE_CONDITIONS)
         else None,
         frames=_frames(top, names_there if with_tasks else []),
-        writes=_writes(top, window),
+        writes=_events(top, window, platform, groups, {task.name: task for task in tasks}),
+        groups=groups,
         image=image,
     )
     top.finish()
@@ -145,7 +158,9 @@ def _optional(
     return table.integer(key, minimum, maximum, unit) if table.has(key) else None
 
 
-def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Task:
+def _task(
+    table: StrictTable, platform: Platform, names_there: list[str], groups: Sequence[Group]
+) -> Task:
     table.only(KEYS["task"])
     cpus = read_cpus(table, platform)
     pinned, count = _threads(table, platform, cpus)
@@ -197,6 +212,7 @@ def _task(table: StrictTable, platform: Platform, names_there: list[str]) -> Tas
         start_cpus=start,
         start_turns=_optional(table, "start_turns", 1, MOST_START_TURNS) or 1,
     )
+    task = replace(task, group=read_group(table, groups, task.affinities))
     table.finish()
     return task
 
@@ -327,23 +343,54 @@ def _window(table: StrictTable) -> WindowLengths:
     return WindowLengths(warmup, short, full, until, mainline)
 
 
-def _writes(top: StrictTable, window: WindowLengths) -> tuple[Write, ...]:
+def _events(
+    top: StrictTable,
+    window: WindowLengths,
+    platform: Platform,
+    groups: Sequence[Group],
+    tasks: Mapping[str, Task],
+) -> tuple[Write | Move, ...]:
     """The tables ``[[event]]``."""
-    writes: list[Write] = []
+    events: list[Write | Move] = []
     for table in top.tables("event", 1, MOST_EVENTS) if top.has("event") else ():
         table.only(KEYS["event"])
         if window.short_ms is None:
             raise table.error("at_ms", "in a window of a length, not together with until")
         last = window.short_ms - 1
-        first = writes[-1].at_ms if writes else 1
+        first = events[-1].at_ms if events else 1
         at = table.integer("at_ms", first, last, "ms after the window's start, before its end")
-        allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
-        value = table.value("write", allowed)
-        if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
-            raise table.error("write", allowed)
-        writes.append(Write(at, *value))
+        if table.has("task") or table.has("group"):
+            events += _of_group(table, at, platform, groups, tasks)
+        else:
+            allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
+            value = table.value("write", allowed)
+            if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
+                raise table.error("write", allowed)
+            events.append(Write(at, *value))
         table.finish()
-    return tuple(writes)
+    return tuple(events)
+
+
+def _of_group(
+    table: StrictTable,
+    at_ms: int,
+    platform: Platform,
+    groups: Sequence[Group],
+    tasks: Mapping[str, Task],
+) -> list[Write | Move]:
+    """A task goes to a group, or attributes of a group change."""
+    if table.has("task"):
+        task = tasks[table.text("task", tasks)]
+        group = read_group(table, groups, task.affinities)
+        if group is None:
+            raise missing_key(table.file, table.key("group"), "the group that the task goes to")
+        return [Move(at_ms, task.name, group)]
+    group = read_group(table, groups)
+    files = read_files(table, platform)
+    if group is None or not files:
+        allowed = f"together with task, or with one of {', '.join(CHANGEABLE)}"
+        raise table.error("group", allowed)
+    return [Write(at_ms, f"{group.path}/{file}", value) for file, value in files]
 
 
 def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eascope.engines.base import Elision
-from eascope.experiments import members
+from eascope.experiments import groups, members
 from eascope.experiments.program import MEASURED
 from eascope.experiments.rtapp import Workload, memory_name, process_of
-from eascope.experiments.scenario import Scenario
+from eascope.experiments.scenario import Move, Scenario, Task
 from eascope.experiments.trace_events import TRACE_EVENTS
-from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
+from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.switches import STATS
 from eascope.rootfs.elide import FUNCTION_OFFSET
 from eascope.rootfs.image import RT_APP
@@ -112,8 +112,9 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         *([f"write {TRACING_ON} 1"] if events else []),
         *_window(scenario, workload, copies, full, switching, bool(events)),
-        *proofs,
+        *_proofs_after(scenario, proofs),
         *(f"report {path}" for path in REPORTED),
+        *groups.reported(scenario.groups),
         *(["trace-collect"] if events else []),
         *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
         *(f"collect /tmp/{program.name}.log {program.log}" for program in scenario.programs),
@@ -122,6 +123,13 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     ]
     head = [*_switches(scenario, first), *boot, *(elision_lines(elision) if elision else [])]
     return _lines([*head, *mixture_lines(mixtures)]) + _files(workload) + _lines(body)
+
+
+def _proofs_after(scenario: Scenario, proofs: list[str]) -> list[str]:
+    """The proofs that hold after the window: a partition takes its CPUs out of all domains."""
+    if not any(group.is_partition for group in scenario.groups):
+        return proofs
+    return [line for line in proofs if f"{SCHED_DEBUG}/domains/" not in line]
 
 
 def _lines(lines: Iterable[str]) -> bytes:
@@ -147,14 +155,22 @@ def document_path(name: str) -> str:
     return f"/tmp/{name}.json"
 
 
+def _threads(scenario: Scenario, workload: Workload, task: Task) -> list[str]:
+    """Each thread of a task as the agent finds it: process and name."""
+    record = next(record for record in workload.tasks if record.name == task.name)
+    return [f"{process_of(scenario, task)} {thread}" for thread in record.threads]
+
+
 def _attributes(scenario: Scenario, workload: Workload) -> Iterable[str]:
-    """Lines that give threads what rt-app cannot as soon as they are there, and read it back."""
-    threads = {record.name: record.threads for record in workload.tasks}
+    """Lines that bring threads, once they are there, to their group, latency_nice and slice."""
     for task in scenario.tasks:
-        process = process_of(scenario, task)
-        for verb, value in (("latency-nice", task.latency_nice), ("slice", task.slice_us)):
-            for thread in threads[task.name] if value is not None else ():
-                yield f"{verb} {process} {thread} {value}"
+        for thread in _threads(scenario, workload, task):
+            if task.group is not None:
+                yield f"move {thread} {task.group.path}"
+            if task.latency_nice is not None:
+                yield f"latency-nice {thread} {task.latency_nice}"
+            if task.slice_us is not None:
+                yield f"slice {thread} {task.slice_us}"
 
 
 def _window(
@@ -181,8 +197,11 @@ def _window(
     first_us = min(measured) if measured and replicate.noise else 0
     # Writes take time, which is not added to the window.
     sleeps = "until-ms" if scenario.writes else "sleep-ms"
+    apart, stir_ms = [*groups.partitions(scenario.groups)], replicate.stir_ms
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
+    # Tasks that end begin with the window; it must not begin later.
+    warm_up_ms = window.warmup_ms + (0 if waited else scenario.placing_ms)
     # Threads that only stir end before the window.
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
     return [
@@ -194,17 +213,18 @@ def _window(
         *members.loads(scenario, full, starts),
         *([f"sleep-ms {window.mainline_ms}"] if window.mainline_ms else []),
         *switching,
-        *members.warm_up(scenario, (window.warmup_ms + replicate.stir_ms) * 1000 + first_us),
+        # Stirring pins threads to every CPU.
+        *([f"sleep-us {stir_ms * 1000}", *apart] if apart else []),
+        *members.warm_up(scenario, (warm_up_ms + (0 if apart else stir_ms)) * 1000 + first_us),
         *(f"wait {name}" for name in ended),
         f"report {STATS}",
         "start",
         *(
-            f"spawn {program.name} "
-            f"{members.command(program, full, starts[program.name] - first_us)}"
+            members.spawn(program, full, starts[program.name] - first_us)
             for program in programs
             if program.role == MEASURED
         ),
-        *_writes(scenario, traced),
+        *_events(scenario, workload, traced),
         *([f"{sleeps} {length_ms}"] if length_ms is not None else []),
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs if program.ends_itself),
@@ -215,10 +235,20 @@ def _window(
     ]
 
 
-def _writes(scenario: Scenario, traced: bool) -> Iterator[str]:
-    """Lines of the window's writes, each with a marker in the trace."""
-    for write in scenario.writes:
-        yield f"until-ms {write.at_ms}"
-        yield f"write {write.path} {write.value}"
+def _events(scenario: Scenario, workload: Workload, traced: bool) -> Iterator[str]:
+    """Lines of the window's events, each with a marker in the trace."""
+    tasks = {task.name: task for task in scenario.tasks}
+    for event in scenario.writes:
+        yield f"until-ms {event.at_ms}"
+        if isinstance(event, Move):
+            done = f"{event.task} > {event.group.name}"
+            for thread in _threads(scenario, workload, tasks[event.task]):
+                yield f"move {thread} {event.group.path}"
+        else:
+            done = f"{event.path} = {event.value}"
+            if event.path.startswith(groups.ROOT):
+                yield from groups.written(event.path, event.value)
+            else:
+                yield f"write {event.path} {event.value}"
         if traced:  # else nobody may write a marker
-            yield f"write {TRACE_MARKER} eascope: {write.path} = {write.value}"
+            yield f"write {TRACE_MARKER} eascope: {done}"

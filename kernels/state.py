@@ -144,7 +144,7 @@ def _cluster_lines(cluster: Cluster, governor: str, flavour: str) -> list[tuple[
         ("expect", f"{policy}/scaling_driver", "gem5-cpufreq"),
         ("expect", f"{policy}/scaling_governor", governor),
         ("expect", f"{policy}/related_cpus", " ".join(map(str, cluster.cpus))),
-        ("expect", f"{model}/cpus", _cpu_list(cluster.cpus)),
+        ("expect", f"{model}/cpus", cpu_list(cluster.cpus)),
     ]
     for opp in opps_of(cluster, flavour):
         lines.append(("expect", f"{model}/ps:{opp.khz}/power", str(opp.power_uw)))
@@ -188,7 +188,7 @@ def _levels(cpu: int, platform: Platform) -> list[str]:
     return levels + (["PKG"] if len(platform.clusters) > 1 else [])
 
 
-def _cpu_list(cpus: tuple[int, ...]) -> str:
+def cpu_list(cpus: tuple[int, ...]) -> str:
     """``0-3``, ``4,6`` as the kernel prints CPU masks."""
     runs: list[list[int]] = []
     for cpu in cpus:

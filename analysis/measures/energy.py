@@ -9,6 +9,7 @@ import polars as pl
 
 from eascope.analysis.energy import joules
 from eascope.analysis.measures.registry import measure
+from eascope.analysis.records.cell import NO_GROUP, CellRecord
 from eascope.analysis.records.result import Energy, MemoryEnergy
 from eascope.analysis.run_data import RunData
 from eascope.analysis.tables.memory import memory
@@ -21,8 +22,8 @@ _Finest = Mapping[tuple[str, str, str], float]
 
 
 @measure(
-    keys="total, cluster.<cluster>, component.<component>, task.<task>, stack.<part>, "
-    "cluster_component.<cluster>.<component>, cluster_stack.<cluster>.<part>",
+    keys="total, cluster.<cluster>, component.<component>, task.<task>, group.<group>, "
+    "stack.<part>, cluster_component.<cluster>.<component>, cluster_stack.<cluster>.<part>",
     unit="J",
     events=("cpu_idle", "sched_migrate_task", "sched_switch", "sched_waking"),
     files=(COUNTERS,),
@@ -40,13 +41,15 @@ def energy_j(data: RunData) -> Energy:
     for (cluster, component, part), value in finest.items():
         _add(detail[cluster], component, value)
         _add(stack[cluster], part, value)
+    by_task = _by_task(data)
     separates = any(part != component for _, component, part in finest)
     return Energy(
         total=sum(finest.values()),
         cluster={name: sum(detail[name].values()) for name in names},
         component=_summed(detail.values()),
         cluster_component=detail,
-        task=_by_task(data),
+        task=by_task,
+        group=by_group(data.cell, by_task),
         stack=_summed(stack.values()) if separates else {},
         cluster_stack=stack if separates else {},
     )
@@ -67,6 +70,20 @@ def _by_task(data: RunData) -> dict[str, float]:
         name = OTHER if thread is not None and task is None else task
         spent[name] = spent.get(name, 0) + energy_fj
     return joules(list(spent.items()))
+
+
+def by_group(cell: CellRecord, of_tasks: Mapping[str, float]) -> dict[str, float]:
+    """Values of tasks by the group in which these start; any other row of ``of_tasks`` stays.
+
+    Empty where no task is in a group.
+    """
+    if not cell.groups:
+        return {}
+    group = {task.name: task.group or NO_GROUP for task in cell.tasks}
+    by_group = dict.fromkeys(cell.groups, 0.0)
+    for task, value in of_tasks.items():
+        _add(by_group, group.get(task, task), value)
+    return by_group
 
 
 def _add(table: dict[str, float], key: str, value: float) -> None:

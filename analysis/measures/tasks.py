@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from eascope.analysis.measures.energy import by_group
 from eascope.analysis.measures.registry import LOGS, PERCENTILES, Lines, measure
 from eascope.analysis.programs import OPERATIONS
 from eascope.analysis.records.result import Percentiles
@@ -53,6 +54,21 @@ def run_share(data: RunData) -> dict[str, dict[str, float]]:
 def cpu_share(data: RunData) -> dict[str, tuple[float, ...]]:
     """Where a task ran, by CPU; absent for a task that did not run."""
     return shares.cpu_share(shares.by_cpu(data.placement, data.platform, data.cell.tasks))
+
+
+@measure(
+    keys="<group>",
+    unit="s",
+    events=("sched_switch",),
+    lines=Lines("running time by group", digits=3),
+)
+def group_run_s(data: RunData) -> dict[str, float]:
+    """How long threads of a group's tasks ran, all together; where any task is in a group."""
+    ran = dict.fromkeys((task.name for task in data.cell.tasks), 0.0)
+    for task, run_ns in data.placement.select("task", "run_ns").iter_rows():
+        if task is not None:
+            ran[task] += run_ns / 1e9
+    return by_group(data.cell, ran)
 
 
 @measure(

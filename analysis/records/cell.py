@@ -20,6 +20,9 @@ SCHEMA = 1
 #: Of `CellRecord.set_otherwise`: a seed draws starts alone.
 NO_NOISE = "no-noise"
 
+#: The group of tasks that are in none of the scenario's.
+NO_GROUP = "root"
+
 
 def speeds_control(speeds: str) -> str:
     """Of `CellRecord.set_otherwise`: core types have these ``speeds``."""
@@ -106,6 +109,7 @@ class TaskRecord(Record):
     :param waits: whether it waits for other tasks, or meets them.
     :param rest_us: its longest rest.
     :param memory: share of its time, on the largest CPU at its top OPP, that no clock shortens.
+    :param group: in which its threads start; empty: the root.
     """
 
     name: str
@@ -119,6 +123,7 @@ class TaskRecord(Record):
     waits: bool = False
     rest_us: int = 0
     memory: float = 0.0
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,7 +186,8 @@ class WindowRecord(Record):
     """Lengths in ms, as asked; ``window_ms`` is None if the tasks' end is the window's.
 
     :param mainline_ms: time before the warm-up without the variant's own switches.
-    :param writes: ``AT_MS PATH=VALUE`` of files that are written within the window.
+    :param writes: ``AT_MS PATH=VALUE`` of files that are written within the window, ``AT_MS TASK >
+        GROUP`` of tasks that change their group.
     """
 
     warmup_ms: int
@@ -331,6 +337,12 @@ class CellRecord(Record):
     def replicates(self) -> bool:
         """Whether the seed drew more than the starts of threads."""
         return self.replicate.noise
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups in which tasks start, `NO_GROUP` among them; empty where none is in one."""
+        groups = dict.fromkeys(task.group or NO_GROUP for task in self.tasks)
+        return () if {*groups} == {NO_GROUP} else tuple(groups)
 
     @property
     def threads(self) -> dict[str, str]:

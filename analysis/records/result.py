@@ -25,6 +25,7 @@ class Energy(Record):
 
     :param cluster_component: by cluster and component.
     :param task: by task, with further rows for the remaining energy.
+    :param group: the same by group, where any task is in one.
     :param stack: by part of the energy stack, where the power model separates parts.
     :param cluster_stack: the same by cluster.
     """
@@ -34,6 +35,7 @@ class Energy(Record):
     component: Table
     cluster_component: Tables
     task: Table
+    group: Table = field(default_factory=dict)
     stack: Table = field(default_factory=dict)
     cluster_stack: Tables = field(default_factory=dict)
 

@@ -135,9 +135,8 @@ def _values(derived: Derived, platform: Platform) -> Iterator[tuple[str, str, fl
         for name in measures
         if not name.startswith("thread")
     ]
-    tasks = [task.name for task in cell.tasks]
     seen: set[str] = set()
-    for row in rows(platform, tasks, cell.work.unit, printed):
+    for row in rows(platform, cell, printed):
         value = row.raw(result)
         if value is not None and row.measure not in seen:
             seen.add(row.measure)

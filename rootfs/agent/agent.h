@@ -107,7 +107,8 @@ void script_run(void);
 /* ---- child.c: programs that the script starts ---- */
 
 void child_setup(void);
-void child_spawn(const char *name, char *command);
+/* With a group, its path: the program starts in it. */
+void child_spawn(const char *name, char *command, const char *group);
 /* Waits for a good end; limit_ns 0: without a limit. */
 void child_wait(const char *name, uint64_t limit_ns);
 void child_kill(const char *name);

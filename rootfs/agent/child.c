@@ -64,17 +64,29 @@ static void log_path(char *path, size_t size, const char *name)
 	snprintf(path, size, "%s/%s.log", folder ? folder : "/tmp", name);
 }
 
+/* The error of joining a group, or 0. */
+static int join(const char *group)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	return -file_write(path, "0\n", 2);
+}
+
 /* In the child: becomes the program, or tells errno through the pipe. */
-static void become(const char *name, char **argv, int report)
+static void become(const char *name, char **argv, const char *group, int report)
 {
 	char path[PATH_MAX];
 	sigset_t none;
 	int out, in, error;
 
+	error = group ? join(group) : 0;
 	log_path(path, sizeof(path), name);
 	in = open("/dev/null", O_RDONLY);
 	out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
-	if (in >= 0 && out >= 0) {
+	if (in < 0 || out < 0) {
+		error = errno;
+	} else if (!error) {
 		dup2(in, STDIN_FILENO);
 		dup2(out, STDOUT_FILENO);
 		dup2(out, STDERR_FILENO);
@@ -85,14 +97,14 @@ static void become(const char *name, char **argv, int report)
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		execvp(argv[0], argv);
+		error = errno;
 	}
-	error = errno;
 	if (write(report, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-void child_spawn(const char *name, char *command)
+void child_spawn(const char *name, char *command, const char *group)
 {
 	char *argv[ARGUMENTS_MAX + 1];
 	struct child *child;
@@ -124,7 +136,7 @@ void child_spawn(const char *name, char *command)
 	if (pid < 0)
 		fail("spawn: fork: %s", strerror(errno));
 	if (pid == 0)
-		become(name, argv, report[1]);
+		become(name, argv, group, report[1]);
 	close(report[1]);
 	/* Ends with nothing read when the program runs: the pipe closes on exec. */
 	do {

@@ -296,6 +296,23 @@ static void verb_slice(char *rest)
 		     (unsigned long long)attributes.runtime);
 }
 
+/* A thread of a program goes to a threaded group. */
+static void verb_move(char *rest)
+{
+	const char *name = script_word(&rest, "move: PROGRAM");
+	const char *thread = script_word(&rest, "move: THREAD");
+	const char *group = script_word(&rest, "move: GROUP");
+	char path[PATH_MAX], tid[16];
+	int error;
+
+	script_done(rest);
+	snprintf(path, sizeof(path), "%s/cgroup.threads", group);
+	snprintf(tid, sizeof(tid), "%d\n", thread_of(name, thread, "move"));
+	error = file_write(path, tid, strlen(tid));
+	if (error < 0)
+		fail("move %s %s: %s", thread, group, strerror(-error));
+}
+
 static void verb_report(char *rest)
 {
 	const char *path = script_word(&rest, "report: PATH");
@@ -331,7 +348,15 @@ static void verb_spawn(char *rest)
 {
 	const char *name = script_word(&rest, "spawn: NAME");
 
-	child_spawn(name, script_rest(&rest, "spawn: program"));
+	child_spawn(name, script_rest(&rest, "spawn: program"), NULL);
+}
+
+static void verb_spawn_in(char *rest)
+{
+	const char *group = script_word(&rest, "spawn-in: GROUP");
+	const char *name = script_word(&rest, "spawn-in: NAME");
+
+	child_spawn(name, script_rest(&rest, "spawn-in: program"), group);
 }
 
 static void verb_wait(char *rest)
@@ -448,11 +473,13 @@ static const struct verb {
 	{ "thread", verb_thread },
 	{ "latency-nice", verb_latency_nice },
 	{ "slice", verb_slice },
+	{ "move", verb_move },
 	{ "report", verb_report },
 	{ "barrier", verb_barrier },
 	{ "trace-setup", verb_trace_setup },
 	{ "trace-symbol", verb_trace_symbol },
 	{ "spawn", verb_spawn },
+	{ "spawn-in", verb_spawn_in },
 	{ "wait", verb_wait },
 	{ "kill", verb_kill },
 	{ "sleep-ms", verb_sleep_ms },

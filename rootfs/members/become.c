@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From a request to the running program: CPUs, group, clamps, nice, user, name. */
+/* From a request to the running program: CPUs, clamps, nice, user, name. */
 #include "member.h"
 #include "attributes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,18 +23,6 @@ static void fail(const struct request *request, const char *what)
 {
 	fprintf(stderr, "member: %s: %s: %s\n", request->name, what, strerror(errno));
 	_exit(126);
-}
-
-static void join_group(const struct request *request)
-{
-	char path[PATH_SIZE];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", request->cgroup);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, "0\n", 2) != 2)
-		fail(request, path);
-	close(fd);
 }
 
 static void pin(const struct request *request)
@@ -105,8 +92,6 @@ void become(const struct request *request)
 
 	setpgid(0, 0);
 	under_own_name(request, path, sizeof(path));
-	if (request->cgroup)
-		join_group(request);
 	if (request->cpus)
 		pin(request);
 	if (request->uclamp_min >= 0 || request->uclamp_max >= 0)

@@ -9,7 +9,6 @@ struct request {
 	const char *name;
 	long delay_us;		/* before the program starts */
 	const char *cpus;	/* numbers with commas */
-	const char *cgroup;	/* path of a group */
 	long nice;
 	bool has_nice;
 	long latency_nice;

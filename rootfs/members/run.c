@@ -33,8 +33,6 @@ static void take(struct request *request, char *word)
 		request->delay_us = number(value, 0, MOST_DELAY_US, "delay-us");
 	else if ((value = value_of(word, "cpus")))
 		request->cpus = value;
-	else if ((value = value_of(word, "cgroup")))
-		request->cgroup = value;
 	else if ((value = value_of(word, "nice")))
 		request->nice = number(value, -20, 19, "nice"), request->has_nice = true;
 	else if ((value = value_of(word, "latency-nice"))) {
@@ -55,7 +53,7 @@ static void take(struct request *request, char *word)
 	else if ((value = value_of(word, "env")) && strchr(value, '='))
 		putenv((char *)value);
 	else
-		die("'%s': allowed: delay-us, cpus, cgroup, nice, latency-nice, uclamp-min, "
+		die("'%s': allowed: delay-us, cpus, nice, latency-nice, uclamp-min, "
 		    "uclamp-max, uid, limit-ms, exit, endless, env=NAME, each with =VALUE", word);
 }
 

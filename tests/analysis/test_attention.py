@@ -70,7 +70,7 @@ def test_what_a_scenario_does_to_the_kernel_is_said(platform: Platform) -> None:
         runs[name] = [dataclasses.replace(run, cell=cell)]
     assert attention(comparison(platform, runs)) == [
         "tasks ran for 700 ms as under mainline before the warm-up",
-        "the scenario writes files of the kernel within the window: 100 /proc/x=1",
+        "the scenario changes within the window: 100 /proc/x=1",
     ]
 
 

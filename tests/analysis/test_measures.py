@@ -151,7 +151,7 @@ def test_a_measure_without_a_field_is_in_results_and_rows(
     assert read.encode() == result.encode()
     task = source().cell.tasks[0].name
     assert read.encode()["napped"][task] == 2.0
-    lines = [row for row in rows.rows(platform, [task], "s") if row.path == ("napped", task)]
+    lines = [row for row in rows.rows(platform, source().cell) if row.path == ("napped", task)]
     assert [(row.group, row.label, row.value(read)) for row in lines] == [
         ("naps", f"{task}, all", 2.0)
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from eascope.analysis.paths import wrong_path
 
-TASKS, PROGRAMS = ["ui", "hog"], ["pipe"]
+NAMED = {"task": ["ui", "hog", "pipe"], "program": ["pipe"], "group": ["root", "top-app"]}
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,9 @@ TASKS, PROGRAMS = ["ui", "hog"], ["pipe"]
     [
         "energy_j.total",
         "energy_j.task.ui",
+        "energy_j.group.top-app",
+        "energy_j.task.(other)",
+        "group_run_s.root",
         "energy_j.cluster_component.big.shared",
         "latency_us.ui.p95",
         "speed.pipe",
@@ -33,7 +36,7 @@ TASKS, PROGRAMS = ["ui", "hog"], ["pipe"]
     ],
 )
 def test_paths_of_measures_that_a_run_can_have_are_accepted(path: str) -> None:
-    assert wrong_path(path.split("."), TASKS, PROGRAMS) == ""
+    assert wrong_path(path.split("."), NAMED) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,8 @@ def test_paths_of_measures_that_a_run_can_have_are_accepted(path: str) -> None:
         ("latency_us.u1.p95", r"no 'u1' there: allowed: ui, hog, pipe \(did you mean ui\?\)"),
         ("latency_us.ui", "several numbers: allowed: one of them, such as latency_us.ui.max"),
         ("latency_us.ui.p96", "no 'p96' there: allowed: max, p50, p90, p95, p99"),
+        ("energy_j.group.top", r"no 'top' there: allowed: root, top-app, .*did you mean top-app\?"),
+        ("group_run_s.ui", "no 'ui' there: allowed: root, top-app"),
         ("throughput.ui", "no 'ui' there: allowed: pipe"),
         ("cpu_busy.big", "'big' is no index: allowed: a number from 0"),
         ("mean_mhz", "several numbers: allowed: one of them, such as mean_mhz.NAME"),
@@ -53,4 +58,4 @@ def test_paths_of_measures_that_a_run_can_have_are_accepted(path: str) -> None:
     ],
 )
 def test_paths_of_measures_that_no_run_can_have_are_refused(path: str, words: str) -> None:
-    assert re.search(words, wrong_path(path.split("."), TASKS, PROGRAMS))
+    assert re.search(words, wrong_path(path.split("."), NAMED))

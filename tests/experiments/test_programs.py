@@ -93,14 +93,14 @@ def test_a_measured_program_and_a_load(
     tmp_path: Path, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = 'nice = 5\nuclamp = { max = "1.0*little" }\nlimit_s = 7\nexit = 3\ncpus = "big"\n'
-    more += 'environment = { LANG = "C" }\ncgroup = { name = "bg", weight = 50 }\n'
-    path = write(tmp_path, IMAGE, LATENCY, LOAD, more, UNTIL)
+    more += 'environment = { LANG = "C" }\ngroup = "bg"\n'
+    path = write(tmp_path, IMAGE, '[[group]]\nname = "bg"\n', LATENCY, LOAD, more, UNTIL)
     lines = script_of(path, artefacts, monkeypatch)
     offset = prepared(scenario=path).record.replicate.programs_us["stress"]
-    _, _, _, load, _, measured, *_ = after(
+    _, load, _, measured, *_ = after(
         lines,
-        *("spawn programs-setup /bin/member setup", "mkdir /sys/fs/cgroup/bg"),
-        *("write /sys/fs/cgroup/bg/cpu.weight 50", "spawn stress ", "start", "spawn latency "),
+        *("spawn programs-setup /bin/member setup", "spawn-in /sys/fs/cgroup/bg stress "),
+        *("start", "spawn latency "),
         *("wait latency", "stop", "spawn stress-stop /bin/member stop stress", "wait stress "),
         *("collect /tmp/latency.log program-latency.log", "collect /tmp/stress.log "),
     )
@@ -111,8 +111,8 @@ def test_a_measured_program_and_a_load(
     assert lines[checked + 1 : checked + 3] == [sleeps, "wait programs-alive"]
     assert checked < lines.index("start")
     assert load == (
-        f"spawn stress /bin/member run stress delay-us={offset} limit-ms=7000 exit=3 endless=1 "
-        "cpus=4,5 nice=5 uclamp-max=383 cgroup=/sys/fs/cgroup/bg env=LANG=C "
+        f"spawn-in /sys/fs/cgroup/bg stress /bin/member run stress delay-us={offset} "
+        "limit-ms=7000 exit=3 endless=1 cpus=4,5 nice=5 uclamp-max=383 env=LANG=C "
         "-- /usr/bin/stress-ng --cpu 0 --metrics"
     )
     assert measured == (
@@ -126,13 +126,15 @@ def test_a_measured_program_and_a_load(
 def test_a_program_and_its_group_have_a_latency_nice_where_the_kernel_has_one(
     tmp_path: Path, artefacts: Artefacts
 ) -> None:
-    more = 'latency_nice = -9\ncgroup = { name = "bg", latency_nice = 19 }\n'
-    path = write(tmp_path, IMAGE, LATENCY, LOAD, more, UNTIL)
+    more = 'latency_nice = -9\ngroup = "bg"\n'
+    group = '[[group]]\nname = "bg"\nlatency_nice = 19\n'
+    path = write(tmp_path, IMAGE, group, LATENCY, LOAD, more, UNTIL)
     script = prepared(scenario=path, variant="latnice-off").machine.script.decode()
     assert "\nwrite /sys/fs/cgroup/bg/cpu.latency.nice 19\n" in script
-    assert re.search(r"^spawn stress .* latency-nice=-9 ", script, re.MULTILINE)
+    assert re.search(r"^spawn-in \S+ stress .* latency-nice=-9 ", script, re.MULTILINE)
     script = prepared(scenario=path, variant="mainline").machine.script.decode()
     assert "latency-nice" not in script
+    assert "cpu.latency.nice" not in script
     assert "latency.nice" not in script
 
 
@@ -216,7 +218,7 @@ def test_every_kind_is_in_the_list_and_has_a_parser_or_is_none() -> None:
             [IMAGE, LATENCY, "uclamp = { max = 2000 }\n", UNTIL],
             ["program[0].uclamp.max", "0..1024"],
         ),
-        ([IMAGE, LATENCY, 'cgroup = { name = "A" }\n', UNTIL], ["program[0].cgroup.name", "'A'"]),
+        ([IMAGE, LATENCY, 'group = "a"\n', UNTIL], ["program[0].group", "there is none"]),
         ([IMAGE, LATENCY, 'environment = { "1" = "x" }\n', UNTIL], ["environment.1", "letters"]),
         (
             [IMAGE, LATENCY.replace("cyclictest", "hackbench"), 'stop = "window"\n', FIXED],
@@ -249,7 +251,7 @@ def test_arguments_that_look_like_wrong_ones(tmp_path: Path, juno: Platform) -> 
 def test_as_many_words_as_the_agent_takes(tmp_path: Path, juno: Platform) -> None:
     """The most arguments fit with every other key; variables take what is left."""
     most = '[[program]]\nname = "p"\nrun = "pgbench"\nrole = "load"\ncpus = "big"\nnice = 1\n'
-    most += 'uclamp = { min = 1, max = 2 }\ncgroup = { name = "bg" }\n'
+    most += "uclamp = { min = 1, max = 2 }\nlatency_nice = 1\n"
     most += f'arguments = "{" ".join(["-n"] * MOST_WORDS)}"\n'
     scenario = load_scenario(write(tmp_path, IMAGE, SERVER, most, FIXED), juno)
     assert len(command(scenario.programs[1], full=True, offset_us=0).split()) <= COMMAND_WORDS

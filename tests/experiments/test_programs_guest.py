@@ -23,6 +23,9 @@ pytestmark = pytest.mark.guest
 RUN = ["run", "--variant", "mainline", "--no-noise"]
 HEAD = 'summary = "s"\nsource = "eascope\'s own"\nloads = "short"\nimage = "programs"\n'
 LATENCY = """
+[[group]]
+name = "low"
+weight = 10
 [[program]]
 name = "latency"
 run = "cyclictest"
@@ -36,7 +39,7 @@ run = "busybox"
 arguments = "md5sum /dev/zero"
 nice = 10
 uclamp = { max = 200 }
-cgroup = { name = "low", weight = 10 }
+group = "low"
 cpus = "little:0"
 [window]
 warmup_ms = 200

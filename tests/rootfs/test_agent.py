@@ -124,6 +124,18 @@ def test_a_kernel_without_latency_nice_is_named(agent: Agent) -> None:
     assert run.failure.endswith("latency-nice sleep -3: Argument list too long")
 
 
+def test_programs_start_in_groups_and_threads_go_to_groups(agent: Agent, tmp_path: Path) -> None:
+    for name in ("cgroup.procs", "cgroup.threads"):
+        (tmp_path / name).touch()
+    started = HEAD + f"spawn-in {tmp_path} nap /bin/sleep 5\n".encode()
+    assert agent(started + f"move nap sleep {tmp_path}\nkill nap\nexit\n".encode()).status == 0
+    assert (tmp_path / "cgroup.procs").read_text() == "0\n"
+    assert int((tmp_path / "cgroup.threads").read_text()) > 1
+    for line in (f"spawn-in {tmp_path}/x other /bin/sleep 5", f"move nap sleep {tmp_path}/x"):
+        run = agent(started + line.encode() + b"\nexit\n")
+        assert run.failure.endswith(": No such file or directory"), line
+
+
 def test_bytes_change_a_file_in_its_place(agent: Agent, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_bytes(b"0123456789")
