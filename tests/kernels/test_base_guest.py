@@ -13,6 +13,7 @@ from tests.support.base_checks import (
     balance,
     check_fair_server,
     check_filter,
+    check_filtered_boost,
     check_grants,
     check_no_grants,
     check_order,
@@ -55,6 +56,12 @@ def test_short_tasks_may_leave_a_cap_alone(
     base_kernel: KernelArtefact, juno: Platform, tmp_path: Path, *, filtered: bool
 ) -> None:
     check_filter(base_kernel, juno, tmp_path, filtered=filtered)
+
+
+def test_a_filtered_task_keeps_its_boost(
+    base_kernel: KernelArtefact, juno: Platform, tmp_path: Path
+) -> None:
+    check_filtered_boost(base_kernel, juno, tmp_path)
 
 
 def test_a_fair_server_stops_once(base: KernelArtefact, juno: Platform, tmp_path: Path) -> None:

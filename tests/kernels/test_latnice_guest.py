@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
+from tests.support.command import eascope
 from tests.support.guest_cases import GROUP, Found
 from tests.support.kernel_guest import boot
 from tests.support.latnice_checks import (
@@ -28,6 +31,7 @@ from tests.support.latnice_checks import (
     run,
 )
 from tests.support.releases import kernel_of, of_releases
+from tests.support.scenarios import write
 from tests.support.stress import busy_switches, counters, guest_program, survive
 
 pytestmark = pytest.mark.guest
@@ -175,3 +179,51 @@ def test_everything_is_at_work_under_stress(
         assert counted[name] > 0, name
     # Load balance seldom meets a packed task: on 7.3 not once within this time.
     assert counted["pack_lb_refused"] > 0 or not latnice.version.startswith("6.12")
+
+
+WINDOW = "warmup_ms = 1_000\nshort_ms = 2_000\nfull_ms = 2_000"
+
+
+def found_of(release: str, variant: str, folder: Path, scenario: str) -> dict[str, Any]:
+    """What ``eascope run`` finds on juno-r2."""
+    name = f"{variant}{release.removeprefix('latnice')}"
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", name, "--json", "--scenario", scenario),
+        EASCOPE_RUNS=str(folder / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+@pytest.mark.parametrize("release", of_releases("latnice"))
+def test_any_idle_cpu_is_preferred(release: str, tmp_path: Path) -> None:
+    """Five of six CPUs are busy at a cap, the sixth is the last that a search looks at."""
+    hogs = (("big:0", "b0"), ("big:1", "b1"), *((f"little:{n}", f"c{n}") for n in range(3)))
+    busy = "".join(
+        f'[[task]]\nname = "{name}"\ncpus = "{cpu}"\nuclamp = {{ max = 60 }}\n'
+        "[[task.phase]]\nrun_us = 100_000\n"
+        for cpu, name in hogs
+    )
+    first = 'loops = 1\nrun_us = 200\nsleep_us = 3_000\ncpus = "big:0"\n[[task.phase]]\n'
+    scenario = write(
+        tmp_path,
+        task='repeat = "forever"\nlatency_nice = -10',
+        phase=f'{first}loops = 1\nrun_us = 200\nsleep_us = 3_000\ncpus = "any"',
+        more=busy,
+        window=WINDOW,
+    )
+    result = found_of(release, "latnice-prefer-idle", tmp_path, scenario)
+    assert result["latency_us"]["a"]["p95"] < 2_000
+
+
+@pytest.mark.parametrize("release", of_releases("latnice"))
+def test_boosted_tasks_are_packed_where_their_boost_is(release: str, tmp_path: Path) -> None:
+    scenario = write(
+        tmp_path,
+        task="count = 4\nlatency_nice = 19\nuclamp = { min = 800 }",
+        phase="run_us = 300\nperiod_us = 5_000",
+        window=WINDOW,
+    )
+    result = found_of(release, "latnice-pack", tmp_path, scenario)
+    assert result["work_share"]["big"] > 0.95

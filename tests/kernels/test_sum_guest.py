@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from eascope.configs.platform import Platform
 from eascope.experiments.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import STATS
+from tests.support.command import eascope
 from tests.support.kernel_guest import Booted, boot
 from tests.support.releases import kernel_of, of_releases
+from tests.support.scenarios import write
 from tests.support.stress import counters, guest_program, survive
 
 pytestmark = pytest.mark.guest
@@ -222,3 +225,40 @@ def test_an_rt_tasks_clamps_are_its_cpus(clamped_rt: Booted) -> None:
     """20 % are 205: 509 MHz, without headroom. Without the rule RT means the highest OPP."""
     assert khz(clamped_rt, "rt-capped") == khz(clamped_rt, "rt-again") == 800_000
     assert khz(clamped_rt, "rt-without") == khz(clamped_rt, "rt-boosted") == 950_000
+
+
+WINDOW = "warmup_ms = 2_000\nshort_ms = 4_000\nfull_ms = 4_000"
+#: Two big CPUs have a FIFO task each that is capped, so that they request frequencies.
+HOLD = 'policy = "fifo"\ncpus = "big"\npin = "each"\nuclamp = { min = 0, max = 50 }'
+RT_TASK = '[[task]]\nname = "rt"\npolicy = "fifo"\npriority = 20\nrepeat = "forever"'
+
+
+@pytest.mark.parametrize(
+    ("ms", "rest_ms"), [((3, 3), (3, 3)), ((100, 1), (900, 1000))], ids=["to-and-fro", "elsewhere"]
+)
+def test_an_rt_task_counts_once_wherever_it_wakes_up(
+    tmp_path: Path, ms: tuple[int, int], rest_ms: tuple[int, int]
+) -> None:
+    """With the sum of RT tasks as without: no clamp of this task has an effect."""
+    turns = zip((0, 1), ms, rest_ms, strict=True)
+    phases = (
+        f'loops = 1\ncpus = "big:{cpu}"\nruntime_us = {run * 1000}\nsleep_us = {rest * 1000}'
+        for cpu, run, rest in turns
+    )
+    task = f"{RT_TASK}\nuclamp = {{ min = 0 }}\n" + "".join(
+        f"[[task.phase]]\n{phase}\n" for phase in phases
+    )
+    more = f"{task}\n"
+    scenario = write(
+        tmp_path, task=HOLD, phase="run_us = 100\nperiod_us = 2_000", more=more, window=WINDOW
+    )
+    slow = []
+    for variant in ("uclamp-sum", "uclamp-sum-rt"):
+        done = eascope(
+            *("run", "--platform", "juno-r2", "--variant", variant, "--json"),
+            *("--scenario", scenario),
+            EASCOPE_RUNS=str(tmp_path / "runs"),
+        )
+        assert done.returncode == 0, done.stderr
+        slow.append(json.loads(done.stdout)["residency"]["big"].get("600000", 0))
+    assert slow[1] > slow[0] - 0.02, slow

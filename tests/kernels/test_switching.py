@@ -159,6 +159,30 @@ def test_a_floor_holds_while_the_other_cluster_requests_it(
     assert not re.search(r"WARNING|BUG|Oops|Call trace", guest.console)
 
 
+@pytest.mark.parametrize("release", of_releases("base"))
+@pytest.mark.parametrize("fast", [True, False], ids=["fast", "waits"])
+def test_a_floor_holds_for_a_cluster_that_comes_back(
+    release: str, fast: bool, tmp_path: Path
+) -> None:
+    """Its governor asks once, before the driver is told that the cluster is there."""
+    littles = f"{CPUFREQ}/policy0/cpuinfo_cur_freq"
+    script = [
+        *(f"write {CPUFREQ}/policy{n}/scaling_governor userspace" for n in (0, 4)),
+        f"write {CPUFREQ}/policy4/scaling_setspeed 400000",
+        f"write {CPUFREQ}/policy6/scaling_governor performance",
+        f"write {CPUFREQ}/policy0/scaling_setspeed 300000",
+        *("sleep-ms 20", f"expect {littles} 1401000"),
+        *(f"write /sys/devices/system/cpu/cpu{n}/online 0" for n in (6, 7)),
+        f"write {CPUFREQ}/policy0/scaling_setspeed 300000",
+        *("sleep-ms 20", f"expect {littles} 300000"),
+        *("write /sys/devices/system/cpu/cpu6/online 1", "sleep-ms 20"),
+        f"expect {littles} 1401000",
+    ]
+    pixel6 = replace(load_platform("pixel6"), fast_switch=fast)
+    guest = boot(kernel_of(release).image, pixel6, script, tmp_path / "out", arguments="loglevel=5")
+    assert not re.search(r"WARNING|BUG|Oops|Call trace", guest.console)
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

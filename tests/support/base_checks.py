@@ -97,6 +97,21 @@ def check_filter(
     assert sum(first) / len(first) <= 0.05 if filtered else sum(first) / len(first) >= 0.2, found
 
 
+def check_filtered_boost(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """A filtered task's boost is still there when the last task that counts has left.
+
+    Else the kernel warns as that task leaves, and dies.
+    """
+    tasks = ("-m 600 -w -r 250 -p 5000", "-M 200 -r 600 -p 5700", "-w -r 250 -p 4300")
+    script = [
+        *(f"write {path} {value}" for path, value in UCLAMP_IN_USE),
+        f"write {FEATURES} UCLAMP_MAX_FILTER",
+        *(f"spawn task{n} /bin/hog -c 4 {task}" for n, task in enumerate(tasks)),
+        "sleep-ms 3000",
+    ]
+    run(kernel, platform, folder, ["hog"], script)
+
+
 def first_minima(trace: str) -> list[int]:
     """The lower clamp with which CPU 1 first asks for a frequency after each wake-up there."""
     woken = re.compile(r" sched_wakeup: comm=boosted .*target_cpu=001")
