@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from eascope.configs.activity import load_activity
 from eascope.configs.devicetree import device_tree
+from eascope.configs.inherit import activity_of
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineRun, Machine, ProgramSpeed
 from eascope.engines.qemu.layout import LAYOUT
@@ -52,16 +52,18 @@ def boot(
     limit_s: float = 60.0,
     programs: Mapping[str, Path] = MappingProxyType({}),
     speeds: tuple[ProgramSpeed, ...] = (),
+    flavour: str = "std",
 ) -> Booted:
     """Boot ``image`` and do ``lines`` (``exit`` is added).
 
     :param programs: what the guest has in ``/bin`` besides its own.
     :param speeds: of programs that have figures of their own.
+    :param flavour: of the device tree.
     :raises EngineFailed: when a line fails or the guest dies.
     """
     out.mkdir(parents=True)
     dtb = out / "machine.dtb"
-    dtb.write_bytes(device_tree(platform, LAYOUT))
+    dtb.write_bytes(device_tree(platform, LAYOUT, flavour))
     image_of_guest = guest_image().path
     if programs:
         more = Archive()
@@ -71,7 +73,7 @@ def boot(
         image_of_guest.write_bytes(guest_image().path.read_bytes() + more.data())
     machine = Machine(
         platform=platform,
-        activity=load_activity(platform),
+        activity=activity_of(platform),
         image=image,
         dtb=dtb,
         initramfs=image_of_guest,
