@@ -20,6 +20,7 @@ from tests.support.latnice_guest_mutants import MUTANTS as LATNICE_MUTANTS
 from tests.support.mutants import GuestMutant, must_fail, mutant_image
 from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.releases import booted, kernel_of, source_for
+from tests.support.schedmc_guest_mutants import MUTANTS as SCHEDMC_MUTANTS
 from tests.support.stress import busy_switches, counters, survive
 from tests.support.sum_checks import Guest, check_background
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
@@ -92,6 +93,7 @@ def test_the_check_of_who_runs_alone_sees_a_cap_that_stays(
             *LATNICE_MUTANTS,
             *MUTANTS,
             *PUSH_MUTANTS,
+            *SCHEDMC_MUTANTS,
         ]
         for kernel in mutant.kernels
     ],

@@ -18,11 +18,12 @@ from tests.support.mutants import BrokenKernel
 from tests.support.push_guest_mutants import MUTANTS as PUSH_MUTANTS
 from tests.support.queues import source_files
 from tests.support.releases import source_for
+from tests.support.schedmc_guest_mutants import MUTANTS as SCHEDMC_MUTANTS
 from tests.support.sum_guest_mutants import MUTANTS as SUM_MUTANTS
 from tests.support.sum_mutants import CLAIMS
 
 ALL: list[BrokenKernel] = [*CLAIMS, *SUM_MUTANTS, *FEEC_MUTANTS, *MUTANTS, *PUSH_MUTANTS]
-ALL += LATNICE_MUTANTS
+ALL += LATNICE_MUTANTS + SCHEDMC_MUTANTS
 KERNELS = sorted({kernel for mutant in ALL for kernel in mutant.kernels})
 
 

@@ -65,7 +65,6 @@ def run(
     cases: Mapping[str, GuestCase],
     folder: Path,
     first: Sequence[str],
-    flavour: str = "std",
 ) -> dict[str, Found]:
     """What a guest finds in each of ``cases``."""
     words = [case.program.split() for case in cases.values()]
@@ -78,7 +77,6 @@ def run(
         folder / "out",
         arguments="loglevel=5 panic_on_warn=1",
         programs={name: guest_program(name, folder) for name in names},
-        flavour=flavour,
     )
     return {
         name: Found(

@@ -52,18 +52,16 @@ def boot(
     limit_s: float = 60.0,
     programs: Mapping[str, Path] = MappingProxyType({}),
     speeds: tuple[ProgramSpeed, ...] = (),
-    flavour: str = "std",
 ) -> Booted:
     """Boot ``image`` and do ``lines`` (``exit`` is added).
 
     :param programs: what the guest has in ``/bin`` besides its own.
     :param speeds: of programs that have figures of their own.
-    :param flavour: of the device tree.
     :raises EngineFailed: when a line fails or the guest dies.
     """
     out.mkdir(parents=True)
     dtb = out / "machine.dtb"
-    dtb.write_bytes(device_tree(platform, LAYOUT, flavour))
+    dtb.write_bytes(device_tree(platform, LAYOUT))
     image_of_guest = guest_image().path
     if programs:
         more = Archive()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eascope.configs.platform import Platform
+from eascope.configs.platform import Cluster, Platform
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
@@ -23,20 +23,23 @@ COUNTERS = ("ps_pull", "ps_active", "ps_active_newly")
 
 @dataclass(frozen=True)
 class Case:
-    """What runs on which flavour of device tree, under which switches; see `gather.c`."""
+    """What runs, under which switches; see `gather.c`.
+
+    :param equal: whether all CPUs have one capacity.
+    """
 
     tasks: str
     level: int = 0
     misfit: int = 1
     asym: int = 0
-    flavour: str = "nocap"
+    equal: bool = True
     eas: int = 0
     cap: str = "max"
 
     @property
     def program(self) -> str:
-        """For 150 ms, which is about ten passes of load balance."""
-        return f"gather 150 {self.tasks}"
+        """For 100 ms, which is more passes of load balance than are counted."""
+        return f"gather 100 {self.tasks}"
 
     @property
     def switch_lines(self) -> list[str]:
@@ -44,22 +47,32 @@ class Case:
         values = zip(FILES_OF["schedmc"], (self.level, self.misfit, self.asym), strict=True)
         return [
             *(f"write {FILES}/{key} {value}" for key, value in values),
-            *([f"write {ENERGY_AWARE} {self.eas}"] if self.flavour == "std" else []),
+            *([f"write {ENERGY_AWARE} {self.eas}"] if not self.equal else []),
         ]
+
+
+def slow(platform: Platform, *, equal: bool) -> Platform:
+    """``platform`` at its slowest OPP alone, which is simulated fast: 400 MHz, as the source's."""
+
+    def cluster(whole: Cluster) -> Cluster:
+        capacity = 1024 if equal else whole.capacity_dmips_mhz
+        return replace(whole, opps=whole.opps[:1], capacity_dmips_mhz=capacity)
+
+    return replace(platform, clusters=tuple(map(cluster, platform.clusters)))
 
 
 def run(
     kernel: KernelArtefact, platform: Platform, cases: Mapping[str, Case], folder: Path
 ) -> dict[str, Found]:
-    """What a guest of each flavour finds in each of ``cases``; the switches are off as it boots."""
+    """What guests find in each of ``cases``; the switches are off as they boot."""
     first = [f"expect {FILES}/{name} {value}" for name, value in FILES_OF["schedmc"].items()]
     first.append(f"write {FEATURES} NO_NI_RANDOM")
-    # At 400 MHz, as the source's model: what runs at a slow clock is simulated the faster.
-    slow = tuple(replace(whole, opps=whole.opps[:1]) for whole in platform.clusters)
-    platform, found = replace(platform, clusters=slow), {}
-    for flavour in sorted({case.flavour for case in cases.values()}):
-        own = {name: case for name, case in cases.items() if case.flavour == flavour}
-        found |= guest_cases.run(kernel, platform, own, folder / flavour, first, flavour)
+    found: dict[str, Found] = {}
+    for equal in (True, False):
+        own = {name: case for name, case in cases.items() if case.equal == equal}
+        machine = slow(platform, equal=equal)
+        if own:
+            found |= guest_cases.run(kernel, machine, own, folder / f"equal-{equal}", first)
     return found
 
 
@@ -69,16 +82,15 @@ CASES = {
     "equal": Case("0 4", 1),
     "full": Case("0 1 2 3 4", 1),
     **{f"overload-{level}": Case("0 0 0 0 0 0", level) for level in (1, 2)},
-    "waiting": Case("0 1 2w 4 4", 1),
     **{f"newly-{level}": Case("0 1 2w 4", level) for level in (1, 2)},
-    "urgent": Case("0f 1f 2 4 5 6", 1),
+    "urgent": Case("0 3f 4 5", 1),
     "throttled": Case("0 4t 5t 6", 1),
     "asym": Case("4 5", asym=1),
-    "misfit": Case("0 4", 1, flavour="std"),
-    "no-misfit-0": Case("0 4", 0, misfit=0, flavour="std"),
-    "no-misfit": Case("0 4", 1, misfit=0, flavour="std"),
-    "room": Case("0 1 2 4", 1, misfit=0, flavour="std"),
-    "eas": Case("0w 4w", 2, flavour="std", eas=1),
+    "misfit": Case("0 4", 1, equal=False),
+    "no-misfit-0": Case("0 4", 0, misfit=0, equal=False),
+    "no-misfit": Case("0 4", 1, misfit=0, equal=False),
+    "room": Case("0 1 2 4", 1, misfit=0, equal=False),
+    "eas": Case("0 4", 1, misfit=0, equal=False, eas=1),
 }
 
 
@@ -115,13 +127,6 @@ def check_overload(found: Mapping[str, Found]) -> None:
     """Six tasks that begin on one CPU have one each."""
     for name in ("overload-1", "overload-2"):
         assert len(set(found[name].cpus)) == 6, name
-        assert _on_littles(found[name]) == 4, name
-
-
-def check_waiting(found: Mapping[str, Found]) -> None:
-    """A task that waits is pulled before one that runs is fetched."""
-    assert _on_littles(found["waiting"]) >= 4
-    assert found["waiting"].counted["ps_pull"] > 0
 
 
 def check_newly(found: Mapping[str, Found]) -> None:
@@ -134,8 +139,8 @@ def check_newly(found: Mapping[str, Found]) -> None:
 
 
 def check_urgent(found: Mapping[str, Found]) -> None:
-    """Two RT tasks make the littles with one fair task as full as the bigs with three."""
-    assert _on_littles(found["urgent"]) == 2
+    """With an RT task and a fair one the littles have as many as the bigs: else these would lead."""
+    assert _on_littles(found["urgent"]) >= 2
 
 
 def check_throttled(found: Mapping[str, Found]) -> None:
@@ -160,6 +165,6 @@ def check_eas(found: Mapping[str, Found]) -> None:
 
 
 CHECKS = (
-    *(check_off, check_leader, check_room, check_overload, check_waiting, check_newly),
+    *(check_off, check_leader, check_room, check_overload, check_newly),
     *(check_urgent, check_throttled, check_misfit, check_asym, check_eas),
 )
