@@ -28,6 +28,7 @@ def _found(check: Callable[[Mapping[str, Found]], None], *names: str) -> GuestCh
 
 
 LEADER = _found(schedmc.check_leader, "unequal-1", "unequal-2", "equal", "bigs-1")
+MISFIT = _found(schedmc.check_misfit, "misfit", "no-misfit")
 ROOM = _found(schedmc.check_room, "full", "room")
 
 
@@ -48,7 +49,7 @@ MUTANTS = [
         FAIR,
         "	if (schedmc_changed(POWER_SAVINGS) &&\n	    atomic_read",
         "	if (0 &&\n	    atomic_read",
-        LEADER,
+        MISFIT,
     ),
     _mutant("a-full-cluster-does-not-lead", FAIR, "nr < room && (nr", "nr <= room && (nr", ROOM),
     _mutant(
@@ -77,7 +78,7 @@ MUTANTS = [
         FAIR,
         "		    !schedmc_changed(KEEP_MISFIT) &&\n",
         "",
-        _found(schedmc.check_misfit, "misfit", "no-misfit"),
+        MISFIT,
     ),
     _mutant(
         "with-eas-nothing-is-vacated",
