@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from eascope.configs.activity import Activity, load_activity
+from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
+from eascope.configs.inherit import activity_of
 from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.experiments.request import _check_expected
 from eascope.experiments.rtapp import compile_scenario
@@ -30,7 +31,7 @@ BOARDS = tuple(
 @pytest.fixture(scope="module", params=BOARDS)
 def board(request: pytest.FixtureRequest) -> tuple[Platform, Activity]:
     platform = load_platform(request.param)
-    return platform, load_activity(platform)
+    return platform, activity_of(platform)
 
 
 #: Compares core types, of which a platform of equal CPUs has one.

@@ -139,7 +139,7 @@ def check_newly(found: Mapping[str, Found]) -> None:
 
 
 def check_urgent(found: Mapping[str, Found]) -> None:
-    """With an RT task and a fair one the littles have as many as the bigs: else these would lead."""
+    """With an RT task the littles have as many as the bigs: else these would lead."""
     assert _on_littles(found["urgent"]) >= 2
 
 
