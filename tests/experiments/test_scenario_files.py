@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from eascope.configs.activity import Activity
-from eascope.configs.platform import Platform
 from eascope.configs.inherit import activity_of
+from eascope.configs.platform import Platform
 from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.experiments.request import _check_expected
 from eascope.experiments.rtapp import compile_scenario
