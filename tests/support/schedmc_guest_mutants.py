@@ -4,11 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
-from eascope.configs.platform import Platform
-from eascope.configs.platform_file import load_platform
-from eascope.kernels.build import KernelArtefact
 from tests.support import schedmc_checks as schedmc
 from tests.support.guest_cases import Found
 from tests.support.mutants import Edit, GuestCheck, GuestMutant
@@ -18,13 +14,12 @@ FAIR, TOPOLOGY = "kernel/sched/fair.c", "kernel/sched/topology.c"
 
 
 def _found(check: Callable[[Mapping[str, Found]], None], *names: str) -> GuestCheck:
-    """``check`` of the cases ``names`` on tc2-like, whatever the platform of other mutants."""
-
-    def ask(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
-        cases = {name: schedmc.CASES[name] for name in names}
-        check(schedmc.run(kernel, load_platform("tc2-like"), cases, folder))
-
-    return GuestCheck(check, ask)
+    """``check`` of the cases ``names``."""
+    cases = {name: schedmc.CASES[name] for name in names}
+    return GuestCheck(
+        check,
+        lambda kernel, platform, folder: check(schedmc.run(kernel, platform, cases, folder)),
+    )
 
 
 LEADER = _found(schedmc.check_leader, "unequal-1", "unequal-2", "equal", "bigs-1")
