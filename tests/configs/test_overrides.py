@@ -40,6 +40,14 @@ def test_cpus_and_opps(tmp_path: Path, juno: Platform) -> None:
     assert all(opp.source.startswith("assumed: some of the OPPs") for opp in big.opps)
 
 
+def test_a_machine_of_one_opp(tmp_path: Path) -> None:
+    """At 400 MHz, the clock of their source, tc2-like's capacities differ by the cores alone."""
+    one = derived(tmp_path, "tc2-like", {"little.opps": [400_000], "big.opps": [400_000]})
+    assert set(one.capacities[:4]) == {516}
+    assert set(one.capacities[4:]) == {1024}
+    assert set(load_platform("tc2-like").capacities[:4]) == {430}
+
+
 def test_new_opps_lie_between_those_of_the_base(tmp_path: Path) -> None:
     """0.8 GHz is half way from 0.6 to 1.0 GHz, so its voltage is the mean; power is by f V^2."""
     big = derived(tmp_path, "juno-r2", {"big.opps": [600_000, 800_000, 1_200_000]}).cluster("big")

@@ -17,7 +17,7 @@ from tests.support.toy_linux import toy_linux
 pytest.register_assert_rewrite(
     *(
         f"tests.support.{name}_checks"
-        for name in ("base", "feec", "latnice", "push", "sum", "sum_eas")
+        for name in ("base", "feec", "latnice", "push", "schedmc", "sum", "sum_eas")
     )
 )
 

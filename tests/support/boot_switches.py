@@ -16,6 +16,7 @@ FEATURES_OF: dict[str, tuple[str, ...]] = {
     ),
     "feec": (),
     "latnice": (),
+    "schedmc": (),
     "push": ("NO_FAIR_PUSH_STUCK", "NO_FAIR_PUSH_IDLE"),
 }
 #: Files of each queue in debugfs, and what they hold.
@@ -41,6 +42,11 @@ FILES_OF: dict[str, dict[str, str]] = {
         "latnice_pack": "0",
         "latnice_idle": "off",
         "latnice_idle_hold_ms": "2147483647",
+    },
+    "schedmc": {
+        "sched_mc_power_savings": "0",
+        "sched_mc_keep_misfit": "1",
+        "sched_asym_packing": "0",
     },
 }
 for _both, _one in (("sum-feec", "feec"), ("sum-push", "push")):

@@ -18,6 +18,7 @@ from tests.support import (
     feec_push_checks,
     latnice_checks,
     push_checks,
+    schedmc_checks,
     sum_checks,
     sum_eas_checks,
     sum_group_checks,
@@ -94,6 +95,7 @@ _QUEUES: Mapping[str, tuple[tuple[ModuleType, ...], Mapping[str, GuestCase]]] = 
     "feec": ((feec_checks, feec_push_checks, feec_delay_checks), FEEC_CASES),
     "push": ((push_checks,), push_checks.CASES),
     "latnice": ((latnice_checks,), latnice_checks.CASES),
+    "schedmc": ((schedmc_checks,), schedmc_checks.CASES),
 }
 
 MUTANTS = [

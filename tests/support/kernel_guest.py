@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from eascope.configs.activity import load_activity
 from eascope.configs.devicetree import device_tree
+from eascope.configs.inherit import activity_of
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineRun, Machine, ProgramSpeed
 from eascope.engines.qemu.layout import LAYOUT
@@ -71,7 +71,7 @@ def boot(
         image_of_guest.write_bytes(guest_image().path.read_bytes() + more.data())
     machine = Machine(
         platform=platform,
-        activity=load_activity(platform),
+        activity=activity_of(platform),
         image=image,
         dtb=dtb,
         initramfs=image_of_guest,

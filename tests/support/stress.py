@@ -31,6 +31,7 @@ IDLE = 12 * ["sleep-ms 50"]
 BUSIEST = {
     **{"base": "mainline", "feec": "feec-c", "push": "push-v8", "sum": "uclamp-sum-fixed"},
     **{"sum-feec": "sum-feec-d", "sum-push": "sum-push", "latnice": "latnice-idlegate-aged"},
+    "schedmc": "schedmc-2-asym",
 }
 #: What else is switched on.
 BESIDES = {
@@ -43,8 +44,8 @@ BESIDES = {
         for name, value in (("search", "skip"), ("prefer_idle", "on"), ("pack", "10"))
     ],
 }
-#: What is done where the kernel has the attribute, and left out elsewhere.
-SOMETIMES = {"latency"}
+#: What is done where the kernel has the attribute or the file, and left out elsewhere.
+SOMETIMES = {"latency", "level"}
 #: What the kernel says when something is wrong with it, and no run may contain.
 SPLAT = re.compile(r"WARNING|BUG|INFO: |possible|Call trace|stall|lockup")
 

@@ -39,6 +39,7 @@ WORKS = {
     "feec": ("feec_tie_nr", "push_moved", "tick_check", "misfit_push"),
     "latnice": ("latnice_skip", "pack_miss", "idle_gated"),
     "push": ("push_check", "tick_check"),
+    "schedmc": ("lb_active",),
     "sum": ("uclamp_checked", "uclamp_checked_idle", "uclamp_comp"),
     "sum-feec": ("uclamp_checked", "feec_tie_nr", "push_moved", "tick_check"),
     "sum-push": ("uclamp_checked", "push_check", "tick_check"),

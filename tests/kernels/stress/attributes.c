@@ -146,3 +146,13 @@ void act_system(unsigned int *state)
 	else if (errno != EOPNOTSUPP)	/* no EAS while a whole cluster is offline */
 		fail(path, 0);
 }
+
+/* Domains are built anew at each change, beside hotplug and partitions. */
+void act_level(unsigned int *state)
+{
+	char text[2] = { (char)('0' + chance(state, 3)) };
+
+	if (put(POWER_SAVINGS, text))
+		fail(POWER_SAVINGS, *text);
+	did(LEVEL);
+}

@@ -43,6 +43,7 @@ static struct thief {
 	{ act_throttle, 30000, 0, 0 },
 	{ act_hotplug, 60000, 0, 0 }, { act_system, 50000, 0, 0 }, { act_bounds, 2000, 0, 0 },
 	{ act_latency, 2000, 0, 0 }, { act_group_latency, 5000, 0, 0 },
+	{ act_level, 10000, 0, 0 },
 };
 #define THIEVES	(sizeof(thieves) / sizeof(*thieves))
 
@@ -61,6 +62,8 @@ static int is_left_out(const struct thief *thief)
 {
 	if (thief->act == act_latency || thief->act == act_group_latency)
 		return shared->left_out[LATENCY];
+	if (thief->act == act_level)
+		return shared->left_out[LEVEL];
 	return thief->act == act_hotplug && shared->left_out[HOTPLUG];
 }
 
@@ -122,6 +125,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	shared->left_out[LATENCY] = !has_latency_nice();
+	shared->left_out[LEVEL] = access(POWER_SAVINGS, F_OK) != 0;
 	make_groups();
 	/* The least clamp that the system allows is its greatest by default: lower it first. */
 	if (put("/proc/sys/kernel/sched_util_clamp_min", "512"))

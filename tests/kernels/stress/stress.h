@@ -32,7 +32,8 @@
 	OP(WAKEUP, "wakeup")		\
 	OP(BOOST, "boost")		\
 	OP(DEADLINE, "deadline")	\
-	OP(LATENCY, "latency")
+	OP(LATENCY, "latency")		\
+	OP(LEVEL, "level")
 
 #define OP_NUMBER(number, name)	number,
 enum op { OPERATIONS(OP_NUMBER) OPS };
@@ -50,6 +51,9 @@ enum op { OPERATIONS(OP_NUMBER) OPS };
 #define FLAG_KEEP_PARAMS	0x10
 #define FLAG_CLAMPS		0x60
 #define NO_CLAMP		UINT32_MAX
+
+/* Of kernels that gather tasks in clusters */
+#define POWER_SAVINGS	"/sys/kernel/debug/sched/eascope/sched_mc_power_savings"
 
 struct shared {
 	atomic_int stop, failed;
@@ -108,5 +112,6 @@ void act_system(unsigned int *state);
 void act_bounds(unsigned int *state);
 void act_latency(unsigned int *state);
 void act_group_latency(unsigned int *state);
+void act_level(unsigned int *state);
 
 #endif /* STRESS_H */
