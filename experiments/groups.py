@@ -6,7 +6,7 @@ All are threaded, because rt-app's threads are of one process and their groups m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from eascope.analysis.records.cell import NO_GROUP
@@ -206,11 +206,15 @@ def read_group(
     return group
 
 
-def setup(groups: Sequence[Group]) -> Iterator[str]:
-    """Lines of the agent's script that make the groups and read back what was written."""
+def setup(groups: Sequence[Group], written_paths: Collection[str]) -> Iterator[str]:
+    """Lines of the agent's script that make the groups and read back what was written.
+
+    :param written_paths: files that events write.
+    """
     if not groups:
         return
     with_cpus = any(group.cpus for group in groups)
+    with_cpus |= any(path.endswith(_CPUSET) for path in written_paths)
     controllers = "+cpu +cpuset" if with_cpus else "+cpu"
     parents = {group.path.rpartition("/")[0] for group in groups}
     yield f"spawn groups {_REMOUNT}"
@@ -242,8 +246,12 @@ def written(path: str, value: str) -> Iterator[str]:
         yield f"expect {path}.effective {value}"
 
 
-def reported(groups: Sequence[Group]) -> Iterator[str]:
-    """Lines that leave in ``state.txt`` how long each group was throttled, where it has a quota."""
+def reported(groups: Sequence[Group], written_paths: Collection[str]) -> Iterator[str]:
+    """Lines that leave in ``state.txt`` how long each group was throttled, where it has a quota.
+
+    :param written_paths: files that events write.
+    """
     for group in groups:
-        if any(file == "cpu.max" for file, _ in group.files):
+        quota = f"{group.path}/cpu.max" in written_paths
+        if quota or any(file == "cpu.max" for file, _ in group.files):
             yield f"report {group.path}/cpu.stat"

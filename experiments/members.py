@@ -29,7 +29,7 @@ def member() -> str:
 
 def setup(scenario: Scenario, full: bool) -> Iterator[str]:
     """Lines for groups, the programs' environment, and the servers, which must be ready."""
-    yield from groups.setup(scenario.groups)
+    yield from groups.setup(scenario.groups, scenario.written_paths)
     if scenario.image != PROGRAMS:
         return
     yield from _done(SETUP, f"{member()} setup")

@@ -30,10 +30,6 @@ ITSELF, WINDOW = "itself", "window"
 #: Simulated seconds after which a program is taken to hang.
 LIMIT_S = 120
 #: Keys of a program that the guest's `member` starts.
-MEMBER_KEYS = (
-    *("role", "stop", "arguments", "nice", "uclamp", "environment", "exit", "limit_s"),
-    *("trace_bytes", "latency_nice"),
-)
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 

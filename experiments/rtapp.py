@@ -200,7 +200,8 @@ def _begin_us(scenario: Scenario, task: Task, noise: bool) -> int:
     stir_ms = scenario.placing_ms + (STIR_MS if noise else 0)
     if scenario.window.until == "tasks-end":
         return 1000 * (stir_ms + scenario.window.warmup_ms)
-    return 1000 * (stir_ms if task.has_prelude else scenario.placing_ms)
+    runs_once = task.has_prelude or not task.endless
+    return 1000 * (stir_ms if runs_once else scenario.placing_ms)
 
 
 def _endless(entry: dict[str, Any]) -> bool:

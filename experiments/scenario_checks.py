@@ -36,6 +36,10 @@ def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
         if task.name in seen:
             raise table.error("name", "a name that no other task has")
         seen.add(task.name)
+        if task.start_cpus and task.start_turns * (task.period_us or 0) > (
+            1000 * scenario.window.warmup_ms
+        ):
+            raise table.error("start_turns", "turns that are over within window.warmup_ms")
         if scenario.window.until == "tasks-end" and task.repeat is None:
             raise table.error("repeat", 'an integer, because window.until is "tasks-end"')
         if scenario.window.until == "tasks-end" and task.endless:

@@ -34,6 +34,7 @@ from eascope.experiments.scenario import (
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
+    PLACING_MS,
     Move,
     Phase,
     Scenario,
@@ -142,6 +143,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         writes=_events(top, window, platform, groups, {task.name: task for task in tasks}),
         groups=groups,
         image=image,
+        placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
+        if any(task.placed for task in tasks)
+        else 0,
     )
     top.finish()
     check_tasks(scenario, tables)
@@ -175,8 +179,9 @@ def _task(
         raise table.error("nice", f"no nice with policy {policy}")
     if table.has("priority") and fair:
         raise table.error("priority", f"no priority with policy {policy}")
-    if table.has("slice_us") and not fair:
-        raise table.error("slice_us", f"no slice with policy {policy}")
+    for key in ("slice_us", "latency_nice"):
+        if table.has(key) and not fair:
+            raise table.error(key, f"no {key} with policy {policy}")
     low, high = read_clamps(table, platform)
     phases = table.tables("phase", 1, MOST_PHASES)
     repeat = _repeat(table)

@@ -114,7 +114,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *_window(scenario, workload, copies, full, switching, bool(events)),
         *_proofs_after(scenario, proofs),
         *(f"report {path}" for path in REPORTED),
-        *groups.reported(scenario.groups),
+        *groups.reported(scenario.groups, scenario.written_paths),
         *(["trace-collect"] if events else []),
         *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
         *(f"collect /tmp/{program.name}.log {program.log}" for program in scenario.programs),
@@ -169,8 +169,17 @@ def _attributes(scenario: Scenario, workload: Workload) -> Iterable[str]:
                 yield f"move {thread} {task.group.path}"
             if task.latency_nice is not None:
                 yield f"latency-nice {thread} {task.latency_nice}"
-            if task.slice_us is not None:
-                yield f"slice {thread} {task.slice_us}"
+        yield from _slices(scenario, workload, task)
+
+
+def _slices(scenario: Scenario, workload: Workload, task: Task) -> Iterable[str]:
+    """Lines that give the threads of a task their slice.
+
+    rt-app states a policy as a thread starts, and with it the default slice.
+    """
+    if task.slice_us is not None:
+        for thread in _threads(scenario, workload, task):
+            yield f"slice {thread} {task.slice_us}"
 
 
 def _window(
@@ -217,6 +226,7 @@ def _window(
         *([f"sleep-us {stir_ms * 1000}", *apart] if apart else []),
         *members.warm_up(scenario, (warm_up_ms + (0 if apart else stir_ms)) * 1000 + first_us),
         *(f"wait {name}" for name in ended),
+        *(line for task in scenario.tasks for line in _slices(scenario, workload, task)),
         f"report {STATS}",
         "start",
         *(

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from eascope.analysis.compare import Comparison, Line, comparison
-from eascope.analysis.derive import Derived
 from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.pairing import by_variant
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
@@ -22,13 +21,12 @@ from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.arguments import count
-from eascope.experiments.cell import Cell, identity_of, prepare
+from eascope.experiments.cell import identity_of, prepare
 from eascope.experiments.controls import AS_IT_IS
 from eascope.experiments.finished import derived_for
 from eascope.experiments.pool import run_all
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import Run
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError
@@ -120,7 +118,7 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
         for names in every
     ]
     cells = {cell.asked: cell for _, cell in wanted}
-    done = dict(zip(cells, run_all(list(cells.values()), _derived), strict=True))
+    done = dict(zip(cells, run_all(list(cells.values()), derived_for), strict=True))
     return [
         (
             group,
@@ -137,10 +135,6 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
         )
         for group, every in groups
     ]
-
-
-def _derived(cell: Cell, run: Run) -> Derived:
-    return derived_for(cell, run)
 
 
 def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> dict[str, Any]:
@@ -166,7 +160,7 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
     first = done[0][1]
     record = {
         "origins": [origin_of(command, [run.cell for run in runs]).encode()],
-        "seeds": len(first.seeds),
+        "seeds": max(len(result.seeds) for _, result in done),
         "duration": first.cell.duration,
         "power": {result.cell.platform: result.power_model.name for _, result in done},
     }

@@ -23,6 +23,7 @@
 #define THREAD_PATIENCE	(10 * NSEC_PER_SEC)
 /* The kernel's own limit. */
 #define LONGEST_SLICE_US	100000
+#define SLICE_TRIES		10
 
 static bool exited;
 
@@ -260,7 +261,7 @@ static void verb_latency_nice(char *rest)
 	const char *thread = script_word(&rest, "latency-nice: THREAD");
 	const char *word = script_word(&rest, "latency-nice: N");
 	struct attributes attributes = { .size = sizeof(attributes), .flags = KEEP_ALL | LATENCY_NICE };
-	long value = script_unsigned(word + (*word == '-'), "latency-nice: N", 20);
+	long value = script_unsigned(word + (*word == '-'), "latency-nice: N", *word == '-' ? 20 : 19);
 	pid_t tid;
 
 	script_done(rest);
@@ -286,14 +287,17 @@ static void verb_slice(char *rest)
 
 	script_done(rest);
 	tid = thread_of(name, thread, "slice");
-	attributes = attributes_of(tid, "slice", thread);
-	attributes.runtime = ns;
-	if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
-		fail("slice %s %s: %s", thread, word, strerror(errno));
-	attributes = attributes_of(tid, "slice", thread);
-	if (attributes.runtime != ns)
-		fail("slice %s %s: the kernel has %llu ns", thread, word,
-		     (unsigned long long)attributes.runtime);
+	/* Who states its policy meanwhile has the default again. */
+	for (int tries = 0; tries < SLICE_TRIES; tries++) {
+		attributes = attributes_of(tid, "slice", thread);
+		if (attributes.runtime == ns)
+			return;
+		attributes.runtime = ns;
+		if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
+			fail("slice %s %s: %s", thread, word, strerror(errno));
+	}
+	fail("slice %s %s: the kernel has %llu ns", thread, word,
+	     (unsigned long long)attributes_of(tid, "slice", thread).runtime);
 }
 
 /* A thread of a program goes to a threaded group. */

@@ -56,7 +56,8 @@ task: policy = "ofther" | policy; 'ofther'; other
 task: policy = "fifo" / nice = 1 | nice; fifo
 task: latency_nice = 20 | task[0].latency_nice = 20; an integer in -20..19
 task: slice_us = 99 | task[0].slice_us = 99; an integer in 100..100000
-task: policy = "rr" / slice_us = 100 | task[0].slice_us = 100; no slice with policy rr
+task: policy = "rr" / slice_us = 100 | task[0].slice_us = 100; no slice_us with policy rr
+task: policy = "fifo" / latency_nice = 1 | latency_nice = 1; no latency_nice with policy fifo
 task: latency_nice = "low" | task[0].latency_nice = 'low'; an integer in -20..19
 window:  | window.warmup_ms; missing
 window: warmup_ms = 199 / short_ms = 20 / full_ms = 30 |

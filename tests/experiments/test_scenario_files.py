@@ -35,7 +35,10 @@ def board(request: pytest.FixtureRequest) -> tuple[Platform, Activity]:
 
 
 #: Name the second CPU of the big cluster, of which pixel9 has one.
-TWO_BIGS = ("eas/headroom-big", "uclamp/frequency-spike", "uclamp/frequency-spike-loops")
+TWO_BIGS = (
+    "eas/headroom-big",
+    *("uclamp/frequency-spike", "uclamp/frequency-spike-cpumax", "uclamp/frequency-spike-loops"),
+)
 #: Compares core types, of which a platform of equal CPUs has one.
 OF_TYPES = "programs/sysbench-clusters"
 PROGRAMS = [name for name in names() if name.startswith("programs/") and name != OF_TYPES]

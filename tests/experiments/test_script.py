@@ -239,7 +239,7 @@ def test_threads_have_a_latency_nice_where_the_kernel_has_one(
     first = lines.index(f"spawn rt-app {COPY.path} /tmp/rt-app.json") + 1
     threads = [thread for task in cell.record.tasks for thread in task.threads]
     verbs = ("latency-nice rt-app {} -3", "slice rt-app {} 500")
-    given = [verb.format(name) for name in threads for verb in verbs]
+    given = [verb.format(name) for verb in verbs for name in threads]
     assert lines[first : first + 4] == given
     other = prepared(scenario=with_one).machine.script.decode().splitlines()
-    assert [line for line in other if line.startswith(("latency", "slice"))] == given[1::2]
+    assert [line for line in other if line.startswith(("latency", "slice"))] == 2 * given[2:]

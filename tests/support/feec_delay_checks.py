@@ -25,7 +25,9 @@ DELAYED = {
     "rests-at-once": Case("works 4 400 900 2"),
     "short-rests": Case("works 4 100 3 12", switches={"ou_delay_us": 500_000}),
     # Above the limit for less than 200 ms, then without bandwidth for 100 ms.
-    "throttled": Case("throttled 4", bandwidth="200000 300000", switches={"ou_delay_us": 212_000}),
+    "throttled-late": Case(
+        "throttled 4", bandwidth="200000 300000", switches={"ou_delay_us": 212_000}
+    ),
     "throttled-at-once": Case("throttled 4", bandwidth="200000 300000"),
     # It falls asleep once the delay is over, before the next tick.
     "leaves": Case("leaves 4 200000 20", switches={"ou_delay_us": 200_000}),
@@ -50,11 +52,11 @@ def check_delay_after_rest(delayed: Mapping[str, Found]) -> None:
 
 def check_delay_after_throttling(delayed: Mapping[str, Found]) -> None:
     """The time begins anew with the first task that a group brings when it runs again."""
-    for name in ("throttled", "throttled-at-once"):
+    for name in ("throttled-late", "throttled-at-once"):
         ((stopped_ms,),) = delayed[name].lines
         assert 50 < stopped_ms < 150, name
     assert delayed["throttled-at-once"].counted["overutilized_set"] >= 1
-    assert delayed["throttled"].counted["overutilized_set"] == 0
+    assert delayed["throttled-late"].counted["overutilized_set"] == 0
 
 
 def check_delay_without_task(delayed: Mapping[str, Found]) -> None:

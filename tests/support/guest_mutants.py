@@ -45,6 +45,18 @@ def _boosted(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     feec_checks.check_boosted(feec_checks.run(kernel, platform, feec_checks.BOOSTED, folder))
 
 
+assert len(FEEC_CASES) == sum(
+    map(
+        len,
+        (
+            feec_checks.PLACING,
+            feec_checks.BALANCING,
+            feec_push_checks.PUSHING,
+            feec_delay_checks.DELAYED,
+        ),
+    )
+)
+
 #: Checks that are not asked as the other ones of their queue.
 SPECIAL: Mapping[str, Ask] = {
     "check_sleepers": lambda *of: base_checks.check_sleepers(base_checks.balance(*of)),
@@ -72,7 +84,10 @@ def _check(
         getattr(module, name) for module in (*modules, sum_eas_checks) if hasattr(module, name)
     )
     of = {word: cases[word] for word in words if word in cases}
-    flags = {key: value == "True" for key, _, value in (w.partition("=") for w in words) if value}
+    flags = {word[:-5]: True for word in words if word.endswith("=True")}
+    flags |= {word[:-6]: False for word in words if word.endswith("=False")}
+    # Of sums the words are arguments; else each is a case or a flag.
+    assert sum_checks in modules or len(of) + len(flags) == len(words), line
 
     def ask(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
         if name in SPECIAL:
