@@ -264,7 +264,8 @@ class ControlKnobs:
         True,
         KERNEL,
         "switch the deadline server of each CPU's fair tasks off, whose bandwidth is a floor of "
-        "what schedutil asks for; deadline tasks are admitted without a test then",
+        "what schedutil asks for; deadline tasks are admitted without a test then, and nothing "
+        "is left for fair tasks beside a real-time task that always runs",
         conditions=True,
     )
     idle_governor: str = knob(

@@ -81,6 +81,17 @@ def without_latency_nice(names: Names) -> str:
     )
 
 
+def without_fair_server(names: Names) -> str:
+    """A word about real-time tasks that nothing keeps from starving fair ones; else ""."""
+    urgent = [task.name for task in names.scenario.tasks if task.policy in ("fifo", "rr")]
+    if names.request.controls.fair_server or not urgent:
+        return ""
+    return (
+        f"without the fair server nothing is left for fair tasks where {', '.join(urgent)} "
+        "always runs"
+    )
+
+
 def rate_warnings(names: Names) -> list[str]:
     """Warnings about rates of the kernel that were not measured on this platform (fast engine)."""
     if not names.engine.traits.stated_rates:

@@ -67,6 +67,7 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
     texts = (
         *(cautions.wrong_capacities(names), cautions.without_eas(names), billed),
         *dict.fromkeys(map(cautions.without_latency_nice, (names, *others))),
+        cautions.without_fair_server(names),
     )
     for text in (*texts, *cautions.rate_warnings(names)):
         if text:

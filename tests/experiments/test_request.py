@@ -13,6 +13,7 @@ from eascope.analysis.derive import derive
 from eascope.experiments.cautions import (
     rate_warnings,
     without_eas,
+    without_fair_server,
     without_latency_nice,
     wrong_capacities,
 )
@@ -222,6 +223,15 @@ def test_a_latency_nice_that_no_kernel_knows_is_named() -> None:
     assert without_latency_nice(resolve(Request("juno-r2", "cas", scenario))) == line
     assert without_latency_nice(resolve(Request("juno-r2", "latnice-skip", scenario))) == ""
     assert without_latency_nice(resolve(Request("juno-r2", "cas", "smoke"))) == ""
+
+
+def test_real_time_tasks_without_a_fair_server_are_named() -> None:
+    without = Controls(fair_server=False)
+    urgent = Request("juno-r2", "mainline", "uclamp/rt-capped", controls=without)
+    word = "nothing is left for fair tasks where"
+    assert word in without_fair_server(resolve(urgent))
+    assert without_fair_server(resolve(replace(urgent, controls=Controls()))) == ""
+    assert without_fair_server(resolve(replace(urgent, scenario="smoke"))) == ""
 
 
 def test_clusters_of_equal_cpus_have_none_either(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each mutant of the long tests can be made, and is found by what its entry says alone."""
+"""Each mutant of the long tests can be made."""
 
 from __future__ import annotations
 
