@@ -81,7 +81,7 @@ def _uclamp(table: StrictTable, platform: Platform) -> Iterator[tuple[str, str]]
 
 def _idle(table: StrictTable, _: Platform) -> Iterator[tuple[str, str]]:
     yield "cpu.idle", str(int(table.flag("idle")))
-    if table.has("weight"):
+    if table.flag("idle") and table.has("weight"):
         raise table.error("weight", "not together with idle: an idle group has the least weight")
 
 
@@ -186,6 +186,31 @@ def _group(table: StrictTable, name: str, parent: Group | None, platform: Platfo
     if cpus and above and not {*cpus} <= {*above}:
         raise table.error("cpus", f"CPUs of its parent, which has {cpu_list(above)}")
     return Group(name, f"{parent.path if parent else ROOT}/{name}", files, cpus or above)
+
+
+def read_change(
+    table: StrictTable,
+    group: Group,
+    groups: Sequence[Group],
+    platform: Platform,
+    inside: Sequence[tuple[int, ...]],
+) -> Files:
+    """The attributes of ``group`` that an event changes; none: it names none.
+
+    :param inside: sets of CPUs of each of which the group must keep one, those of its tasks.
+    :raises RequestError: one line, for what the kernel would refuse.
+    """
+    files = read_files(table, platform)
+    if table.has("weight") and ("cpu.idle", "1") in group.files:
+        raise table.error("weight", f"no weight: {group.name} is idle, and has the least")
+    if (cpus := read_cpus(table, platform)) is not None:
+        above = group.path.rpartition("/")[0]
+        parent = next((other for other in groups if other.path == above), None)
+        if parent and parent.cpus and not {*cpus} <= {*parent.cpus}:
+            raise table.error("cpus", f"CPUs of its parent, which has {cpu_list(parent.cpus)}")
+        if any(not {*cpus} & {*some} for some in inside):
+            raise table.error("cpus", "CPUs of which each task of the group may have one")
+    return files
 
 
 def read_group(

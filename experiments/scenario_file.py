@@ -21,8 +21,8 @@ from eascope.experiments.conditions import read_conditions
 from eascope.experiments.groups import (
     CHANGEABLE,
     Group,
+    read_change,
     read_cpus,
-    read_files,
     read_group,
     read_groups,
 )
@@ -391,7 +391,8 @@ def _of_group(
             raise missing_key(table.file, table.key("group"), "the group that the task goes to")
         return [Move(at_ms, task.name, group)]
     group = read_group(table, groups)
-    files = read_files(table, platform)
+    inside = [cpus for task in tasks.values() if task.group == group for cpus in task.affinities]
+    files = read_change(table, group, groups, platform, inside) if group else ()
     if group is None or not files:
         allowed = f"together with task, or with one of {', '.join(CHANGEABLE)}"
         raise table.error("group", allowed)

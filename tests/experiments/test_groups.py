@@ -111,6 +111,7 @@ def test_the_kernel_has_each_clamp_exactly(tmp_path: Path, juno: Platform) -> No
         assert (percent * 1024 + 5000) // 10_000 == clamp
 
 
+CHANGE = '[[event]]\nat_ms = 5\ngroup = "{}"\n{}\n'
 GROUP = '[[group]]\nname = "{}"\n{}\n'
 
 
@@ -182,6 +183,23 @@ GROUP = '[[group]]\nname = "{}"\n{}\n'
             'cpus = "big"',
             GROUPS + '[[event]]\nat_ms = 5\ntask = "a"\ngroup = "apps"\n',
             ["event[0].group = 'apps'", "with CPUs of its cpus"],
+        ),
+        (
+            "",
+            GROUP.format("a", "idle = true") + CHANGE.format("a", "weight = 5"),
+            ["event[0].weight = 5", "a is idle"],
+        ),
+        (
+            "",
+            GROUP.format("b", 'cpus = "little"')
+            + GROUP.format("a", 'parent = "b"')
+            + CHANGE.format("a", 'cpus = "big"'),
+            ["event[0].cpus = 'big'", "CPUs of its parent, which has 0-3"],
+        ),
+        (
+            'group = "a"\ncpus = "little"',
+            GROUP.format("a", "") + CHANGE.format("a", 'cpus = "big"'),
+            ["event[0].cpus = 'big'", "each task of the group"],
         ),
         (
             "",
