@@ -82,7 +82,9 @@ def _section(variant: Variant) -> str:
     lines = [f"\n### {variant.name}\n", f"{variant.summary}\n"]
     lines.append("* source: " + _LINK.sub(r"<\g<0>>", variant.source))
     lines += [f"* deviates: {deviation}" for deviation in variant.deviations]
-    for name, value in _settings(variant):
-        code = name != "declares" and value != "none"
-        lines.append(f"* {name}: `{value}`" if code else f"* {name}: {value}")
+    settings = dict(_settings(variant))
+    switches, declares = settings.pop("switches"), settings.pop("declares")
+    parts = [f"{name} `{value}`" for name, value in settings.items()]
+    lines.append(f"* {', '.join(parts)}; {declares}")
+    lines.append(f"* switches: `{switches}`" if switches != "none" else "* switches: none")
     return "\n".join(lines) + "\n"
