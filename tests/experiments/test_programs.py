@@ -50,7 +50,10 @@ CLIENT = (
 UNTIL = '[window]\nwarmup_ms = 300\nuntil = "programs-end"\n'
 STATEMENT = '[[expect]]\nvariant = "cas"\nsource = "s"\nstatement = "{}"\n'
 #: Scenarios of that image in other folders than programs.
-OF_PROGRAMS_IMAGE = ("eas/sched-pipe-perf", "latnice/idle-gating-schbench")
+OF_PROGRAMS_IMAGE = (
+    "eas/sched-pipe-perf",
+    *(f"latnice/idle-gating-{name}" for name in ("schbench", "pgbench-1", "pgbench-44")),
+)
 FIXED = "[window]\nwarmup_ms = 300\nshort_ms = 50\nfull_ms = 60\n"
 
 
@@ -78,7 +81,7 @@ def after(lines: Sequence[str], *words: str) -> list[str]:
 def test_scenarios_without_programs_are_as_they_were(artefacts: Artefacts) -> None:
     """Neither their script nor their kernel knows of the programs image: their keys stay."""
     for name in names():
-        if name.startswith(("programs/", "biglittle/", "latnice/idle-gating-")):
+        if name.startswith(("programs/", "biglittle/")) or name in OF_PROGRAMS_IMAGE:
             continue
         cell = prepared(scenario=name)
         assert b"/bin/member" not in cell.machine.script, name

@@ -42,7 +42,7 @@ class Booted:
         return {mark.id: mark.t_ns for mark in read_marks(self.out / MARKS)}
 
 
-def boot(
+def boot(  # noqa: PLR0913 - a machine has many parts
     image: Path,
     platform: Platform,
     lines: Iterable[str],
@@ -52,16 +52,18 @@ def boot(
     limit_s: float = 60.0,
     programs: Mapping[str, Path] = MappingProxyType({}),
     speeds: tuple[ProgramSpeed, ...] = (),
+    flavour: str = "std",
 ) -> Booted:
     """Boot ``image`` and do ``lines`` (``exit`` is added).
 
     :param programs: what the guest has in ``/bin`` besides its own.
     :param speeds: of programs that have figures of their own.
+    :param flavour: of the device tree.
     :raises EngineFailed: when a line fails or the guest dies.
     """
     out.mkdir(parents=True)
     dtb = out / "machine.dtb"
-    dtb.write_bytes(device_tree(platform, LAYOUT))
+    dtb.write_bytes(device_tree(platform, LAYOUT, flavour))
     image_of_guest = guest_image().path
     if programs:
         more = Archive()

@@ -53,7 +53,7 @@ def check_fifty(found: Mapping[str, Found]) -> None:
     """They are 250 on each of four littles of 383, where 19 of 20 fit, by their sums alone."""
     assert sum(cpu >= 4 for cpu in found["alone"].cpus) > 15, found["alone"].cpus
     littles = [found["together"].cpus.count(cpu) for cpu in range(4)]
-    assert sum(littles) >= 47, found["together"].cpus
+    assert sum(littles) >= 40, found["together"].cpus
     assert max(littles) <= 19, littles
     counted = found["together"].counted
     assert counted["push_moved"] > 0
