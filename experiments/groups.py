@@ -18,7 +18,7 @@ from eascope.kernels.state import cpu_list
 
 ROOT = "/sys/fs/cgroup"
 MOST_GROUPS, MOST_CHARACTERS = 20, 24
-#: Which kernels without the queue latnice lack.
+#: A file that only kernels with the queue latnice have.
 LATENCY_NICE = "cpu.latency.nice"
 #: What the kernel takes as a period, and as the least quota, in us.
 LEAST_US, MOST_US, USUAL_US = 1000, 1_000_000, 100_000

@@ -79,7 +79,7 @@ def page(variants: Iterable[Variant]) -> str:
 
 
 def _section(variant: Variant) -> str:
-    lines = [f"\n### {variant.name}\n", f"{variant.summary}\n"]
+    lines = [f"\n### {variant.name}", f"{variant.summary}\n"]
     lines.append("* source: " + _LINK.sub(r"<\g<0>>", variant.source))
     lines += [f"* deviates: {deviation}" for deviation in variant.deviations]
     settings = dict(_settings(variant))

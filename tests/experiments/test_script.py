@@ -22,7 +22,7 @@ from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from eascope.kernels.switches import STATS
 from eascope.rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
-from tests.support.scenarios import write
+from tests.support.scenarios import PHASE, write
 
 
 def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
@@ -243,3 +243,9 @@ def test_threads_have_a_latency_nice_where_the_kernel_has_one(
     assert lines[first : first + 4] == given
     other = prepared(scenario=with_one).machine.script.decode().splitlines()
     assert [line for line in other if line.startswith(("latency", "slice"))] == 2 * given[2:]
+    # A thread that may have ended by then is not looked for in front of the window.
+    with_one = write(
+        tmp_path, task="count = 2\nrepeat = 3\nslice_us = 500", phase=f"loops = 1\n{PHASE}"
+    )
+    once = prepared(scenario=with_one).machine.script.decode().splitlines()
+    assert [line for line in once if line.startswith("slice")] == given[2:]

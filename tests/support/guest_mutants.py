@@ -28,12 +28,12 @@ from tests.support.mutants import GuestCheck, GuestMutant, read_mutants
 
 Ask = Callable[[KernelArtefact, Platform, Path], None]
 
-FEEC_CASES = {
-    **feec_checks.PLACING,
-    **feec_checks.BALANCING,
-    **feec_push_checks.PUSHING,
-    **feec_delay_checks.DELAYED,
-}
+_FEEC = (
+    *(feec_checks.PLACING, feec_checks.BALANCING),
+    *(feec_push_checks.PUSHING, feec_delay_checks.DELAYED),
+)
+FEEC_CASES: dict[str, GuestCase] = {name: case for cases in _FEEC for name, case in cases.items()}
+assert len(FEEC_CASES) == sum(map(len, _FEEC)), "a name stands for one case"
 
 
 def _on(name: str, ask: Callable[[KernelArtefact, Platform, Path], None]) -> Ask:
@@ -44,18 +44,6 @@ def _on(name: str, ask: Callable[[KernelArtefact, Platform, Path], None]) -> Ask
 def _boosted(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     feec_checks.check_boosted(feec_checks.run(kernel, platform, feec_checks.BOOSTED, folder))
 
-
-assert len(FEEC_CASES) == sum(
-    map(
-        len,
-        (
-            feec_checks.PLACING,
-            feec_checks.BALANCING,
-            feec_push_checks.PUSHING,
-            feec_delay_checks.DELAYED,
-        ),
-    )
-)
 
 #: Checks that are not asked as the other ones of their queue.
 SPECIAL: Mapping[str, Ask] = {
