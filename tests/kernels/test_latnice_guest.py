@@ -196,9 +196,12 @@ def found_of(release: str, variant: str, folder: Path, scenario: str) -> dict[st
     return result
 
 
-@pytest.mark.parametrize("release", of_releases("latnice"))
-def test_any_idle_cpu_is_preferred(release: str, tmp_path: Path) -> None:
-    """Five of six CPUs are busy at a cap, the sixth is the last that a search looks at."""
+@pytest.mark.kernels("latnice")
+def test_any_idle_cpu_is_preferred(tmp_path: Path) -> None:
+    """Five of six CPUs are busy at a cap, the sixth is the last that a search looks at.
+
+    On 7.3 it is not: the system counts as overutilized for most of the time there.
+    """
     hogs = (("big:0", "b0"), ("big:1", "b1"), *((f"little:{n}", f"c{n}") for n in range(3)))
     busy = "".join(
         f'[[task]]\nname = "{name}"\ncpus = "{cpu}"\nuclamp = {{ max = 60 }}\n'
@@ -213,7 +216,7 @@ def test_any_idle_cpu_is_preferred(release: str, tmp_path: Path) -> None:
         more=busy,
         window=WINDOW,
     )
-    result = found_of(release, "latnice-prefer-idle", tmp_path, scenario)
+    result = found_of("latnice", "latnice-prefer-idle", tmp_path, scenario)
     assert result["latency_us"]["a"]["p95"] < 2_000
 
 
