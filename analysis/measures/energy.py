@@ -55,6 +55,16 @@ def energy_j(data: RunData) -> Energy:
     )
 
 
+@measure(keys="<cluster>", unit="W", files=(COUNTERS,))
+def power_w(data: RunData) -> dict[str, float]:
+    """Mean power by cluster, as a meter on the cluster's rail shows it."""
+    finest = _finest(data)
+    return {
+        name: sum(value for (of, *_), value in finest.items() if of == name) / data.window.seconds
+        for name in data.platform.energy_parts
+    }
+
+
 def _finest(data: RunData) -> _Finest:
     """Joules by cluster, component and part."""
     keys = ("cluster_name", "component", "part")

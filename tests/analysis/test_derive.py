@@ -45,6 +45,8 @@ def test_result_has_every_key(tmp_path: Path, platform: Platform, activity: Acti
     for shares in result["residency"].values():
         assert sum(shares.values()) == pytest.approx(1.0)
     assert sum(result["work_share"].values()) == pytest.approx(1.0)
+    in_clusters = result["energy_j"]["cluster"]
+    assert result["power_w"] == {name: joules / 1.0 for name, joules in in_clusters.items()}
 
 
 def test_cas_is_placed_on_the_bigs(tmp_path: Path, platform: Platform, activity: Activity) -> None:
