@@ -197,6 +197,8 @@ def survive_threaded(
     script = [
         # A host that is busy lets CPUs wait: that is no fault of RCU's readers.
         "write /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress 1",
+        # Counting in who sleeps may take a slow host three ticks: UCLAMP_CHECK would complain.
+        "write /proc/sys/kernel/sched_util_clamp_min 512",
         *(f"write {path} {value}" for path, value in switches),
         # EAS is asked while little runs; the stress may leave the system overutilized.
         *IDLE,
