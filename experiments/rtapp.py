@@ -188,11 +188,12 @@ def _of_file(
         }
         for task in file.tasks
     }
-    own = {
+    own: dict[str, object] = {
         "global": {**file.settings, **LOG, "duration": alive_s, "calibration": ns},
         "tasks": entries,
     }
-    own |= {"resources": file.resources} if file.resources else {}
+    if file.resources:
+        own["resources"] = file.resources
     background = others(scenario.background, platform, activity, seed) if noise else {}
     besides = {key: thread.entry() for key, thread in background.items()}
     documents = {RT_APP_NAME: f"{_compact(own)}\n".encode()}

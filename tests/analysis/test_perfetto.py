@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run as a trace of Perfetto, read with Perfetto's own format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import FtraceEvent, Trace, TracePacket
+
+from eascope.analysis.derive import derive
+from eascope.analysis.perfetto import machine, perfetto
+from eascope.analysis.trace import read_trace
+from eascope.analysis.window import read_window
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.records import MARKS, TRACE
+from tests.support.synthetic import make_run
+
+
+def at(event: FtraceEvent) -> int:
+    return event.timestamp
+
+
+def test_it_has_the_runs_tables(tmp_path: Path, platform: Platform, activity: Activity) -> None:
+    derived = derive(make_run(tmp_path, platform, "cas", 0), platform, activity)
+    window = read_window(derived.run / MARKS)
+    begin, end = (ns - window.offset_ns for ns in (window.t0_ns, window.t1_ns))
+    packets = Trace.FromString(perfetto(derived, platform)).packet
+    events: dict[int, list[FtraceEvent]] = {
+        packet.ftrace_events.cpu: list(packet.ftrace_events.event)
+        for packet in packets
+        if packet.HasField("ftrace_events")
+    }
+
+    recorded = read_trace(derived.run / TRACE)
+    for kind in ("sched_switch", "sched_waking"):
+        switches = recorded.table(kind).sort("cpu", "t_ns", maintain_order=True)
+        got = [
+            (event.timestamp, cpu)
+            for cpu, of_cpu in sorted(events.items())
+            for event in of_cpu
+            if event.HasField(kind)
+        ]
+        assert got == list(switches.select("t_ns", "cpu").iter_rows())
+    first = next(event for event in events[4] if event.HasField("sched_switch")).sched_switch
+    assert first.prev_comm == "swapper/4"
+    assert first.next_prio == 120
+
+    clocks: dict[int, list[tuple[int, int]]] = {}
+    for event in sorted((event for of_cpu in events.values() for event in of_cpu), key=at):
+        if event.HasField("cpu_frequency") and begin <= event.timestamp < end:
+            change = event.cpu_frequency
+            clocks.setdefault(change.cpu_id, []).append((event.timestamp, change.state))
+    residency: Counter[tuple[int, int]] = Counter()
+    for cpu, changes in clocks.items():
+        for (t0, khz), (t1, _) in pairwise([*changes, (end, 0)]):
+            residency[cpu, khz] += t1 - t0
+    table = derived.table("frequency").with_columns((pl.col("t1_ns") - pl.col("t0_ns")).alias("ns"))
+    for name, khz, ns in (
+        table.group_by("cluster_name", "khz")
+        .agg(pl.col("ns").sum())
+        .select("cluster_name", "khz", "ns")
+        .iter_rows()
+    ):
+        for cpu in platform.cluster(name).cpus:
+            assert residency[cpu, khz] == ns
+
+    rails = [packet.power_rails for packet in packets if packet.HasField("power_rails")]
+    names = [rail.subsys_name for rail in rails[0].rail_descriptor]
+    for name, data in zip(names, rails[-1].energy_data, strict=True):
+        wanted = derived.table("energy").filter(pl.col("cluster_name") == name)["energy_fj"].sum()
+        assert data.energy == pytest.approx(wanted / 1e9, abs=1), name
+    assert [data.energy for data in rails[0].energy_data] == [0] * len(names)
+    instants = {
+        packet.track_event.name: packet.timestamp
+        for packet in packets
+        if packet.HasField("track_event")
+    }
+    assert (instants["START"], instants["STOP"]) == (begin, end)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"), [("pixel6", "Tensor"), ("pixel9", "Tensor G4"), ("juno-r2", "")]
+)
+def test_wattson_knows_a_phones_chip(name: str, model: str) -> None:
+    system, cpus = TracePacket(), TracePacket()
+    machine(system, cpus, load_platform(name))
+    assert system.system_info.android_soc_model == model
+    assert max(cpu.capacity for cpu in cpus.cpu_info.cpus) == 1024
