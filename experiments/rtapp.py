@@ -178,7 +178,7 @@ def _of_file(
     # With a duration, rt-app goes on when all of its threads have ended: it is ended from outside.
     alive_s = -1 if scenario.window.until else MOST_S
     stir_ms = STIR_MS if noise else 0
-    begin_us = 1000 * (stir_ms + scenario.placing_ms + scenario.window.warmup_ms)
+    begin_us = 1000 * (stir_ms + scenario.window.warmup_ms)
     tasks = {task.name: task for task in scenario.tasks}
     starts = {name: task_start_us(task, seed, name) if noise else 0 for name, task in tasks.items()}
     entries = {

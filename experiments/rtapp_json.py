@@ -45,7 +45,7 @@ SETTINGS: dict[str, Types] = {
 TASK: dict[str, Types] = {
     **SETTINGS,
     **{"delay": (int,), "instance": (int,), "phases": (dict,)},
-    **{"period": (int,), "deadline": (int,)},
+    **{"runtime": (int,), "period": (int,), "deadline": (int,)},
 }
 OPERANDS: dict[str, Types] = {"ref": (str,), "mutex": (str,), "mode": (str,), "period": (int,)}
 GLOBAL: dict[str, Types] = {
@@ -63,13 +63,17 @@ SAID = {
     "taskgroup": "a cgroup of version 1, as rt-app wants it; reports have no energy by it",
     "nodes_membind": "rt-app finds no NUMA here, and goes on without it",
     "fork": "threads that one task forks are known by name, those of several count for no task",
-    "dl-runtime": "of a task of SCHED_OTHER its slice, which eascope sets",
+    "dl-runtime": "ignored of SCHED_OTHER, as by rt-app before March 2025 (a slice since then)",
 }
 WORDS = {int: "an integer", str: "a text", dict: "an object", list: "a list", bool: "true or false"}
 #: A window where the file has no duration and no end, in ms.
 SHORT_MS, FULL_MS, WARMUP_MS = 3_000, 60_000, 200
+#: The longest window, in ms.
+MOST_MS = 3_000_000
 #: A thread's name has 15 characters; rt-app appends ``-NN``, and ``-NNNN`` where it is forked.
 ROOM, ROOM_FORKED = 12, 7
+#: Of a task's name in measures.
+MOST_CHARACTERS = 24
 #: Forks of which each thread is known by its name.
 MOST_FORKS = 64
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|\s+|.', re.DOTALL)
@@ -122,8 +126,8 @@ class RtAppTask:
     @property
     def absolute(self) -> bool:
         """Whether its timers keep their grid after an overrun, so that turns have deadlines."""
-        timers = [timer for part in self.parts for timer in events(part, "timer")]
-        return any(timer.get("mode") == "absolute" for timer in timers)
+        every = [timer for part in self.parts for timer in events(part, "timer")]
+        return any(timer.get("mode") == "absolute" for timer in every)
 
 
 @dataclass(frozen=True)
@@ -165,15 +169,13 @@ def parse(file: str, text: str) -> object:
     whole = _TOKEN.findall(text)
     tokens = ["\n" * part.count("\n") + " " if part[:2] in ("/*", "//") else part for part in whole]
     said = [place for place, token in enumerate(tokens) if not token.isspace()]
-    around = zip([None, None, *said], [None, *said], [*said, None], strict=False)
-    for before, place, after in around:
-        token = tokens[place] if place is not None else ""
-        follows = tokens[after] if after is not None else ""
-        if token == "," and follows in ("}", "]"):
-            tokens[place or 0] = " "
-        bare = token.startswith('"suspend') and follows in (",", "}")
-        if bare and before is not None and tokens[before] in "{, ":
-            tokens[place or 0] = f"{token}: null"
+    for before, place, after in zip(said, said[1:], said[2:], strict=False):
+        follows = tokens[after]
+        if tokens[place] == "," and follows in ("}", "]"):
+            tokens[place] = " "
+        bare = tokens[place].startswith('"suspend') and tokens[before] in ("{", ",")
+        if bare and follows in (",", "}"):
+            tokens[place] += ": null"
     try:
         return json.loads("".join(tokens), object_pairs_hook=_numbered)
     except json.JSONDecodeError as error:
@@ -238,16 +240,12 @@ def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
     }
     for target in sorted(forked - {*tasks}):
         raise bad_input(file, "fork", target, f"a task: {', '.join(tasks)}")
-    keys = _unique({name: (name, ROOM_FORKED if name in forked else ROOM) for name in tasks})
-    names = _unique(
-        {
-            name: (
-                re.sub(r"^[^a-z]", r"t_\g<0>", re.sub(r"\W", "_", name.lower(), flags=re.ASCII)),
-                24,
-            )
-            for name in tasks
-        }
-    )
+    texts = {name: re.sub(r"[^!-~]", "_", name) or "task" for name in tasks}
+    rooms = {name: ROOM_FORKED if name in forked else ROOM for name in tasks}
+    keys = _unique({name: (text, rooms[name]) for name, text in texts.items()})
+    measured = {name: re.sub(r"\W", "_", text.lower()) for name, text in texts.items()}
+    measured = {name: re.sub(r"^(?![a-z])", "t_", text) for name, text in measured.items()}
+    names = _unique({name: (text, MOST_CHARACTERS) for name, text in measured.items()})
     threads = _threads(tasks, keys)
     for task in tasks.values():
         for part in parts(task):
@@ -352,6 +350,7 @@ class _Reader:
         self._policy("global.default_policy", settings.get("default_policy", "SCHED_OTHER"))
         calibration = settings.get("calibration", "CPU0")
         if isinstance(calibration, int):
+            self._range("global.calibration", calibration, 0)
             return
         number = re.match(r"CPU(\d+)", calibration)
         last = 1023 if self._cpus is None else self._cpus - 1
@@ -426,8 +425,9 @@ class _Reader:
                 part[key] = task
             elif EVENTS.get(kind) is int:
                 self._range(place, value, 0)
-            elif EVENTS.get(kind) is dict and isinstance(value, dict):  # else rt-app's defaults
-                self._known(place, value, OPERANDS)
+            elif EVENTS.get(kind) is dict:
+                part[key] = value if isinstance(value, dict) else {}  # rt-app's defaults
+                self._known(place, part[key], OPERANDS)
             elif EVENTS.get(kind) is str:
                 self.check(place, value, str)
             self._seen.add(kind)
@@ -438,7 +438,7 @@ class _Reader:
         """What is meant otherwise here than on a board."""
         yield "rt-app runs the file itself; its threads begin with the window."
         if settings.get("duration", -1) > 0:
-            yield f"duration: the full window has its {settings['duration']} s."
+            yield f"duration: the full window has {min(settings['duration'], MOST_MS // 1000)} s."
         calibration = settings.get("calibration", "CPU0") or "CPU0"
         if isinstance(calibration, int):
             yield f"calibration: run: 1000 is {1_000_000 // calibration} turns of the loop, as is."
@@ -465,7 +465,7 @@ def text_of(path: Path) -> str:
         return read_text(path, "a readable TOML file")
     text = read_text(path, "a readable JSON file")
     file = read(shown_path(path), text)
-    full_ms = 1000 * file.settings.get("duration", -1)
+    full_ms = min(1000 * file.settings.get("duration", -1), MOST_MS)
     ends = not any(task.endless or task.waits for task in file.tasks)
     window = 'until = "tasks-end"'
     if full_ms > 0 or not ends:
@@ -474,7 +474,7 @@ def text_of(path: Path) -> str:
     threads = sum(len(task.threads) for task in file.tasks)
     kept = f"'''\n{text}'''"
     if "'''" in text or not all(char.isprintable() or char in "\t\r\n" for char in text):
-        kept = json.dumps(text)
+        kept = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
     lines = {
         "summary": json.dumps(f"rt-app: {path.name}, {threads} threads"),
         "source": json.dumps(f"rt-app's JSON {path.name}"),

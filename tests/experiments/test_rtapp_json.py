@@ -66,7 +66,7 @@ def test_the_guests_rt_app_is_given_the_file(
     assert list(tasks["Tick"]["phases"]) == ["p1", "p11"]
     decoder = tasks["mp3.decoder"]
     assert (decoder["suspend"], decoder["run"], decoder["run1"]) == ("mp3.decoder", 300, 400)
-    begin_us = 1000 * (scenario.placing_ms + scenario.window.warmup_ms)
+    begin_us = 1000 * scenario.window.warmup_ms
     assert [task["delay"] - begin_us for task in tasks.values()] == [0, 0, 1000, 0, 0]
     # A53: 223 instructions per turn, 0.85 GHz at most; rt-app calibrates to whole ns.
     little = juno.cluster("little")
@@ -81,7 +81,6 @@ def test_the_guests_rt_app_is_given_the_file(
     assert (records["tick"].period_us, records["tick"].uclamp.min) == (6000, 100)
     assert records["mp3_decoder"].waits
     assert not records["tick"].waits
-    assert scenario.tasks[1].slice_us == 5000
     assert (scenario.window.short_ms, scenario.window.full_ms) == (1000, 1000)
     assert "global.frag" in scenario.loads
 
