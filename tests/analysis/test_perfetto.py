@@ -12,8 +12,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import FtraceEvent, Trace, TracePacket
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
+    FtraceEvent,
+    Trace,
+    TracePacket,
+    TrackEvent,
+)
 
+from eascope.analysis.decisions import decisions
 from eascope.analysis.derive import derive
 from eascope.analysis.perfetto import machine, perfetto
 from eascope.analysis.trace import read_trace
@@ -22,6 +28,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import MARKS, TRACE
+from eascope.experiments.inputs import simulated_with
 from eascope.host.cache import artefact
 from tests.support.command import eascope
 from tests.support.repo import REPO
@@ -93,6 +100,14 @@ def test_it_has_the_runs_tables(tmp_path: Path, platform: Platform, activity: Ac
     assert (instants["START"], instants["STOP"]) == (begin, end)
 
 
+def test_an_event_may_be_a_counter(tmp_path: Path, platform: Platform, activity: Activity) -> None:
+    derived = derive(make_run(tmp_path, platform, "mainline", 0), platform, activity)
+    events = [packet.track_event for packet in Trace.FromString(perfetto(derived, platform)).packet]
+    counters = [event for event in events if event.type == TrackEvent.TYPE_COUNTER]
+    assert [counter.counter_value for counter in counters] == [0, 1, 0]
+    assert len({counter.track_uuid for counter in counters}) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "model"), [("pixel6", "Tensor"), ("pixel9", "Tensor G4"), ("juno-r2", "")]
 )
@@ -144,7 +159,7 @@ def test_the_trace_processor_and_wattson_agree(tmp_path: Path) -> None:
         "--scenario",
         "eas/video-playback",
     )
-    done = eascope("run", *arguments, "--json", EASCOPE_RUNS=runs)
+    done = eascope("run", *arguments, "--json", "--decisions", EASCOPE_RUNS=runs)
     run = Path(json.loads(done.stdout)["run"])
     trace = tmp_path / "x.perfetto-trace"
     exported = eascope("export", str(run), "--perfetto", "--out", str(trace), EASCOPE_RUNS=runs)
@@ -155,7 +170,7 @@ def test_the_trace_processor_and_wattson_agree(tmp_path: Path) -> None:
     within = f"min(ts + dur, {end}) - max(ts, {begin})"
     where = f"where ts < {end} and ts + dur > {begin}"
     cpus = " + ".join(f"cpu{cpu}_mw" for cpu in range(8))
-    _, _, _, clocks, idle, busy, [[watts]] = query(
+    _, _, _, clocks, idle, busy, [[decided]], [[watts]] = query(
         trace,
         [
             *(
@@ -165,27 +180,31 @@ def test_the_trace_processor_and_wattson_agree(tmp_path: Path) -> None:
             f"select cpu, freq, sum({within}) from cpu_frequency_counters {where} group by 1, 2",
             f"select cpu, sum({within}) from cpu_idle_counters {where} and idle >= 0 group by 1",
             f"select cpu, sum({within}) from sched {where} and utid != 0 group by 1",
+            "select count(*) from slice join track on track_id = track.id "
+            "where track.name = 'decisions of EAS'",
             f"select sum(({cpus} + dsu_scu_mw) * ({within})) from _system_state_mw {where}",
         ],
     )
-    (folder,) = (run / "derived").iterdir()
-    frequency = pl.read_parquet(folder / "frequency.parquet")
+    platform, activity = simulated_with(run)
+    derived = derive(run, platform, activity)
     ns = (pl.col("t1_ns") - pl.col("t0_ns")).sum()
-    platform = load_platform("pixel6")
     ours = {
         (cpu, khz): spent
-        for name, khz, spent in frequency.group_by("cluster_name", "khz").agg(ns).iter_rows()
+        for name, khz, spent in derived.table("frequency")
+        .group_by("cluster_name", "khz")
+        .agg(ns)
+        .iter_rows()
         for cpu in platform.cluster(name).cpus
     }
     assert {(cpu, khz): spent for cpu, khz, spent in clocks} == ours
-    slices = pl.read_parquet(folder / "slices.parquet").group_by("cpu").agg(ns)
+    slices = derived.table("slices").group_by("cpu").agg(ns)
     assert {cpu: spent for cpu, spent in busy} == dict(slices.iter_rows())
-    intervals = pl.read_parquet(folder / "intervals.parquet").filter(pl.col("cpu") >= 0)
+    intervals = derived.table("intervals").filter(pl.col("cpu") >= 0)
     states = intervals.select(
         "cpu", pl.sum_horizontal("idle0_ns", "idle1_ns", "exit_ns").alias("idle")
     )
     for cpu, spent in idle:
         slept = states.filter(pl.col("cpu") == cpu)["idle"].sum()
         assert spent == pytest.approx(slept, abs=window.ns / 1000), cpu
-    joules = json.loads((folder / "result.json").read_bytes())["energy_j"]["total"]
-    assert watts / 1e12 == pytest.approx(joules, rel=0.01)
+    assert decided == decisions(derived).height > 100
+    assert watts / 1e12 == pytest.approx(derived.result.energy_j.total, rel=0.01)
