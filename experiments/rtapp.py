@@ -50,6 +50,9 @@ RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
 #: Kinds of markers that rt-app writes into the trace.
 FTRACE = "main,task,stats"
 
+#: How much later than a window's start threads of rt-app's own file begin: the agent takes some ms
+#: for the counters in front of the window (pixel6: 6), and no work is to be before it.
+BEGIN_MS = 10
 #: Longer than any window, in s.
 MOST_S = 1_000_000
 #: rt-app logs into the trace alone.
@@ -178,7 +181,7 @@ def _of_file(
     # With a duration, rt-app goes on when all of its threads have ended: it is ended from outside.
     alive_s = -1 if scenario.window.until else MOST_S
     stir_ms = STIR_MS if noise else 0
-    begin_us = 1000 * (stir_ms + scenario.window.warmup_ms)
+    begin_us = 1000 * (stir_ms + scenario.window.warmup_ms + BEGIN_MS)
     tasks = {task.name: task for task in scenario.tasks}
     starts = {name: task_start_us(task, seed, name) if noise else 0 for name, task in tasks.items()}
     entries = {

@@ -11,7 +11,7 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp import compile_scenario, exported
+from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported
 from eascope.experiments.rtapp_json import read
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.command import eascope
@@ -66,7 +66,7 @@ def test_the_guests_rt_app_is_given_the_file(
     assert list(tasks["Tick"]["phases"]) == ["p1", "p11"]
     decoder = tasks["mp3.decoder"]
     assert (decoder["suspend"], decoder["run"], decoder["run1"]) == ("mp3.decoder", 300, 400)
-    begin_us = 1000 * scenario.window.warmup_ms
+    begin_us = 1000 * (scenario.window.warmup_ms + BEGIN_MS)
     assert [task["delay"] - begin_us for task in tasks.values()] == [0, 0, 1000, 0, 0]
     # A53: 223 instructions per turn, 0.85 GHz at most; rt-app calibrates to whole ns.
     little = juno.cluster("little")
