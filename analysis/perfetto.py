@@ -9,11 +9,16 @@ suspends. Within the window, ``cpu_frequency`` is the clock that the engine gave
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import polars as pl
-from google.protobuf.message import Message
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket, TrackEvent
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
+    FtraceEvent,
+    Trace,
+    TracePacket,
+    TrackEvent,
+)
 
 from eascope.analysis.decisions import candidates, decisions, recorded
 from eascope.analysis.derive import Derived
@@ -97,8 +102,12 @@ def _events(packets: Trace, derived: Derived, platform: Platform, window: Window
             name, value = COUNTERS[event]
             tracks.count(at, name.format(**fields), _number(fields[value]))
         else:
-            entry = bundles[cpu].event.add(timestamp=at, pid=pid)
-            _fill(getattr(entry, event), fields)
+            known = {
+                name: fields[name] if is_text else _number(fields[name])
+                for name, is_text in _fields(event)
+                if name in fields
+            }
+            bundles[cpu].event.add(timestamp=at, pid=pid, **{event: known})
     tracks.instant(begin, "eascope", "START", {})
     tracks.instant(end, "eascope", "STOP", {})
     if recorded(derived.cell):
@@ -106,6 +115,13 @@ def _events(packets: Trace, derived: Derived, platform: Platform, window: Window
             compared = {f"cpu {other.cpu}": other.words for other in candidates(row["candidates"])}
             told = {"from": row["prev_cpu"], "to": row["dst_cpu"], "why": row["reason"], **compared}
             tracks.instant(begin + row["t_ns"], "decisions of EAS", row["thread"], told)
+
+
+@cache
+def _fields(event: str) -> list[tuple[str, bool]]:
+    """The fields that Perfetto has of an event, under the kernel's names, and which are texts."""
+    message = FtraceEvent.DESCRIPTOR.fields_by_name[event].message_type
+    return [(field.name, field.type == field.TYPE_STRING) for field in message.fields]
 
 
 def _number(text: str) -> int:
@@ -144,14 +160,6 @@ class _Tracks:
         event.name = name
         for key, value in told.items():
             event.debug_annotations.add(name=key, string_value=str(value))
-
-
-def _fill(message: Message, fields: dict[str, str]) -> None:
-    """The fields of an event, which Perfetto has under the same names."""
-    for field in message.DESCRIPTOR.fields:
-        if field.name in fields:
-            text = fields[field.name]
-            setattr(message, field.name, text if field.type == field.TYPE_STRING else _number(text))
 
 
 def _rails(packets: Trace, derived: Derived, window: Window) -> None:
