@@ -43,7 +43,7 @@ WHOLE = """{
             "lock" : "m", "wait" : { "ref" : "q", "mutex" : "m" }, "unlock" : "m",
             "sleep" : 100
         },
-        "meets" : { "policy" : "SCHED_FIFO", "run" : 50, "barrier" : "both" },
+        "meets" : { "policy" : "SCHED_FIFO", "nodes_membind": [0], "run" : 50, "barrier" : "both" },
         "Forked" : { "instance" : 0, "loop" : 1, "phases" : { "only" : { "run" : 100 } } }
     },
     "global" : { "duration" : 1, "frag" : 1, "ftrace" : "main,loop", "pi_enabled" : true }
