@@ -25,6 +25,7 @@ from eascope.experiments.prepared import with_prepared
 from eascope.experiments.program_speeds import speeds_of
 from eascope.experiments.request import GivenPlatform, Names
 from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.rtapp_json import text_of
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.script import script
 from eascope.experiments.trace_events import larger_kib, recorded_events, trace_kib
@@ -219,7 +220,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         settings=_settings(names.engine, machine),
     )
     dts = device_tree_source(names.given, names.engine.layout, variant.dtb)
-    texts = texts_of(machine, names.kernel, image, names.scenario.path, names.figures)
+    texts = texts_of(machine, names.kernel, image, text_of(names.scenario.path), names.figures)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
 

@@ -64,13 +64,13 @@ def texts_of(
     machine: Machine,
     kernel: Kernel,
     image: KernelArtefact,
-    scenario: Path,
+    scenario: str,
     figures: Sequence[ProgramActivity],
 ) -> Texts:
     """The texts for ``inputs/``, read from files.
 
     :param image: ``kernel`` as it was built.
-    :param scenario: its file.
+    :param scenario: the text of its file.
     :param figures: of programs.
     """
     platform, activity = machine.platform, machine.activity
@@ -82,7 +82,7 @@ def texts_of(
             json_bytes(_patches(kernel, image.release)),
             _archive(_texts(platform, activity) | _figures(figures) | _kernel_texts(kernel, image)),
         )
-    return Texts(scenario.read_bytes(), *_SHARED[key])
+    return Texts(scenario.encode(), *_SHARED[key])
 
 
 def inputs_of(

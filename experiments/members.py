@@ -14,6 +14,8 @@ from eascope.rootfs.content import PROGRAMS, load_content
 #: Where the image has what was prepared for a server.
 ARCHIVES = "/data"
 BUSYBOX = "/bin/busybox"
+#: Where rt-app makes groups of its own: it knows those of version 1.
+RT_APP_GROUPS = "/tmp/groups"
 #: Beyond `member`'s own limits, so that its words are the ones that are read.
 STOP_MS = 60_000
 #: Names in the agent's script that no program can have.
@@ -30,6 +32,9 @@ def member() -> str:
 def setup(scenario: Scenario, full: bool) -> Iterator[str]:
     """Lines for groups, the programs' environment, and the servers, which must be ready."""
     yield from groups.setup(scenario.groups, scenario.written_paths)
+    if scenario.rt_app and scenario.rt_app.in_groups:
+        yield f"mkdir {RT_APP_GROUPS}"
+        yield from _done("groups", f"{BUSYBOX} mount -t cgroup -o cpu none {RT_APP_GROUPS}")
     if scenario.image != PROGRAMS:
         return
     yield from _done(SETUP, f"{member()} setup")

@@ -21,17 +21,20 @@ This file avoids traps of rt-app (seen in its source, at LISA 3.1.0's version):
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from eascope.analysis.records.cell import ReplicateRecord, TaskRecord, UclampRange
 from eascope.configs.activity import Activity
-from eascope.configs.platform import Platform
+from eascope.configs.platform import Cluster, Platform
+from eascope.experiments.groups import ROOT
 from eascope.experiments.others import STIR_MS, others
 from eascope.experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
+from eascope.experiments.rtapp_json import RtAppFile, RtAppTask, events
 from eascope.experiments.scenario import Phase, Scenario, Task
 from eascope.experiments.turns import Course, Turn, drawn, plain
 from eascope.host.cache import digest_of
@@ -46,6 +49,14 @@ MOST_TURNS = 2**31 - 1
 RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
 #: Kinds of markers that rt-app writes into the trace.
 FTRACE = "main,task,stats"
+
+#: How much later than a window's start threads of rt-app's own file begin: the agent takes some ms
+#: for the counters in front of the window (pixel6: 6), and no work is to be before it.
+BEGIN_MS = 10
+#: Longer than any window, in s.
+MOST_S = 1_000_000
+#: rt-app logs into the trace alone.
+LOG = {"logdir": "/tmp", "log_size": "disable", "gnuplot": False, "ftrace": FTRACE}
 
 POLICY = {"other": "SCHED_OTHER", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
 
@@ -84,10 +95,16 @@ def process_of(scenario: Scenario, task: Task) -> str:
     return memory_name(scenario.memory.index(task.memory) + 1)
 
 
-def iterations_per_us(platform: Platform, activity: Activity) -> Fraction:
-    """Iterations of the busy loop that the largest CPU does in a microsecond at its top OPP."""
-    ipc = Fraction(str(activity.ipc(platform.largest)))
-    return ipc * platform.largest.max_khz / (1000 * activity.iteration_instructions)
+def iterations_per_us(
+    platform: Platform, activity: Activity, cluster: Cluster | None = None
+) -> Fraction:
+    """Iterations of the busy loop that a CPU does in a microsecond at its top OPP.
+
+    :param cluster: the CPU's; None: the largest.
+    """
+    cluster = cluster or platform.largest
+    ipc = Fraction(str(activity.ipc(cluster)))
+    return ipc * cluster.max_khz / (1000 * activity.iteration_instructions)
 
 
 def compile_scenario(
@@ -106,6 +123,8 @@ def compile_scenario(
     :raises RequestError: when a phase's work does not fit rt-app's 32-bit count.
     """
     largest_rate = iterations_per_us(platform, activity)
+    if scenario.rt_app:
+        return _of_file(scenario, scenario.rt_app, platform, activity, seed, noise, iteration_ns)
     rate = largest_rate if iteration_ns is None else 1000 / iteration_ns
     works = {
         task.name: [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
@@ -139,6 +158,170 @@ def compile_scenario(
         ),
         own=tuple(name for name, keys in processes.items() if {*keys} & {*of_tasks}),
     )
+
+
+def _of_file(
+    scenario: Scenario,
+    file: RtAppFile,
+    platform: Platform,
+    activity: Activity,
+    seed: int,
+    noise: bool,
+    iteration_ns: Fraction | None,
+) -> Workload:
+    """rt-app's own file: all of it but its log, its duration, its calibration and its delays.
+
+    rt-app calibrates to whole ns per iteration. Here these are a CPU's at its top OPP.
+    """
+    ns = file.settings.get("calibration", "CPU0") or "CPU0"
+    if isinstance(ns, str):
+        cpu = int(re.findall(r"\d+", ns)[0])
+        cluster = next(cluster for cluster in platform.clusters if cpu in cluster.cpus)
+        ns = round(iteration_ns or 1000 / iterations_per_us(platform, activity, cluster))
+    # With a duration, rt-app goes on when all of its threads have ended: it is ended from outside.
+    alive_s = -1 if scenario.window.until else MOST_S
+    stir_ms = STIR_MS if noise else 0
+    begin_us = 1000 * (stir_ms + scenario.window.warmup_ms + BEGIN_MS)
+    tasks = {task.name: task for task in scenario.tasks}
+    starts = {name: task_start_us(task, seed, name) if noise else 0 for name, task in tasks.items()}
+    entries = {
+        task.key: {
+            **task.says,
+            "delay": begin_us + starts.get(task.name, 0) + task.says.get("delay", 0),
+        }
+        for task in file.tasks
+    }
+    own: dict[str, object] = {
+        "global": {**file.settings, **LOG, "duration": alive_s, "calibration": ns},
+        "tasks": entries,
+    }
+    if file.resources:
+        own["resources"] = file.resources
+    background = others(scenario.background, platform, activity, seed) if noise else {}
+    besides = {key: thread.entry() for key, thread in background.items()}
+    documents = {RT_APP_NAME: f"{_compact(own)}\n".encode()}
+    documents |= {OTHERS_NAME: _document(besides)} if besides else {}
+    us_of_turn = Fraction(1) / iterations_per_us(platform, activity)
+    return Workload(
+        documents=documents,
+        endless=(RT_APP_NAME, *([OTHERS_NAME] if any(map(_endless, besides.values())) else [])),
+        tasks=tuple(
+            _record_of_file(task, tasks[task.name], ns, us_of_turn) for task in file.measured
+        ),
+        replicate=replicate_record(
+            scenario,
+            seed,
+            noise=noise,
+            starts=starts,
+            order=[*entries, *besides],
+            others=[f"{key}-{place}" for place, key in enumerate(besides)],
+            threads_sha256=digest_of(own),
+        ),
+        own=(RT_APP_NAME,),
+    )
+
+
+def _record_of_file(task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction) -> TaskRecord:
+    """The record of a task of rt-app's own file.
+
+    :param ns: of an iteration of the busy loop, as rt-app counts.
+    :param us_of_turn: what an iteration takes on the largest CPU, in us.
+    """
+    turns = [sum(us * 1000 // ns for us in events(part, "run")) for part in task.parts]
+    period_us = task.period_us
+    return TaskRecord(
+        name=task.name,
+        threads=task.threads,
+        period_us=period_us,
+        deadline_us=period_us if task.absolute else None,
+        work_us=round(turns[0] * us_of_turn) if len({*turns}) == 1 else None,
+        turns=tuple(turns),
+        uclamp=UclampRange(known.uclamp_min, known.uclamp_max),
+        cpus=known.cpus,
+        waits=task.waits,
+        rest_us=task.rest_us,
+    )
+
+
+def exported(
+    scenario: Scenario, platform: Platform, activity: Activity
+) -> tuple[dict[str, Any], list[str]]:
+    """rt-app's JSON of the scenario's tasks for a board like ``platform``, and what it cannot say.
+
+    rt-app calibrates on a CPU of the largest cluster, so ``run: N`` is N us of such a CPU at its
+    top OPP, as ``run_us = N`` is (rt-app's doc/tutorial.txt, "calibration").
+    """
+    if file := scenario.rt_app:
+        parts = {"resources": file.resources} if file.resources else {}
+        says = {task.key: task.says for task in file.tasks}
+        return {"tasks": says, **parts, "global": dict(file.settings)}, []
+    us = 1 / (iterations_per_us(platform, activity) * activity.iteration_instructions)
+    tasks = tuple(
+        replace(
+            task,
+            phases=tuple(
+                replace(
+                    phase, run_us=max(1, round(phase.run_instructions * us)), run_instructions=None
+                )
+                if phase.run_instructions
+                else phase
+                for phase in task.phases
+            ),
+        )
+        for task in scenario.tasks
+    )
+    stated = replace(scenario, tasks=tasks)
+    works = {
+        task.name: [_turns(stated, task, phase, Fraction(1), activity) for phase in task.phases]
+        for task in tasks
+    }
+    entries = _entries(
+        stated, works, dict.fromkeys((key for task in tasks for key in _keys(task)), 0), 0, False
+    )
+    for task in tasks:
+        for key in _keys(task):
+            del entries[key]["delay"]
+            if task.slice_us:
+                entries[key]["dl-runtime"] = task.slice_us
+            if task.group:
+                entries[key]["taskgroup"] = task.group.path.removeprefix(ROOT)
+    length_ms = scenario.window.full_ms
+    settings = {
+        "duration": -1
+        if length_ms is None
+        else -(-(scenario.window.warmup_ms + length_ms) // 1000),
+        "calibration": f"CPU{platform.largest.cpus[0]}",
+        "default_policy": "SCHED_OTHER",
+        "pi_enabled": False,
+        "lock_pages": False,
+        "ftrace": "main,task,loop,event",
+        "log_basename": scenario.name.replace("/", "-"),
+    }
+    return {"tasks": entries, "global": settings}, [*_unsaid(scenario)]
+
+
+def _unsaid(scenario: Scenario) -> Iterator[str]:
+    """What rt-app's JSON cannot say of a scenario."""
+    for task in scenario.tasks:
+        says = {
+            f"work_cv = {task.work_cv:g}": task.work_cv,
+            f'clock = "{task.clock}"': task.clock != "exact",
+            f"memory = {task.memory:g}": task.memory,
+            f"latency_nice = {task.latency_nice}": task.latency_nice is not None,
+            "slice_us: rt-app before March 2025 ignores dl-runtime of SCHED_OTHER": task.slice_us,
+            "run_instructions: given as us of this platform's largest CPU": any(
+                phase.run_instructions for phase in task.phases
+            ),
+        }
+        yield from (f"task {task.name}: {words}" for words, there in says.items() if there)
+    for group in scenario.groups:
+        if group.files:
+            yield f"group {group.name}: {', '.join(file for file, _ in group.files)}"
+    yield from (f"program {program.name}: {program.run}" for program in scenario.programs)
+    if scenario.writes:
+        yield f"events: {len(scenario.writes)} within the window"
+    if scenario.background != "none":
+        yield f'background = "{scenario.background}"'
 
 
 def _starts(scenario: Scenario, seed: int, noise: bool) -> dict[str, int]:
@@ -217,10 +400,7 @@ def _document(entries: dict[str, dict[str, Any]]) -> bytes:
         "default_policy": "SCHED_OTHER",
         "pi_enabled": False,
         "lock_pages": False,
-        "logdir": "/tmp",
-        "log_size": "disable",
-        "gnuplot": False,
-        "ftrace": FTRACE,
+        **LOG,
     }
     threads = []
     for key, entry in entries.items():

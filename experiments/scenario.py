@@ -17,6 +17,7 @@ from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
 from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
+from eascope.experiments.rtapp_json import RtAppFile
 from eascope.rootfs.content import MINIMAL
 
 #: What a task's timer is, and how far it is from an exact one.
@@ -213,6 +214,8 @@ class Scenario:
     groups: tuple[Group, ...] = ()
     #: The guest image: one of ``rootfs/content.toml``.
     image: str = MINIMAL
+    #: rt-app's own file, whose tasks its tasks are.
+    rt_app: RtAppFile | None = None
 
     @property
     def memory(self) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.frames import FramesRecord
@@ -28,6 +29,9 @@ from eascope.experiments.groups import (
 )
 from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.program import read_program
+from eascope.experiments.rtapp_json import POLICIES as POLICY_OF
+from eascope.experiments.rtapp_json import WAITS, RtAppFile, RtAppTask, events, text_of, timers
+from eascope.experiments.rtapp_json import read as read_rt_app
 from eascope.experiments.scenario import (
     BACKGROUNDS,
     CLOCKS,
@@ -53,7 +57,7 @@ from eascope.experiments.scenario_noise import check_noise
 from eascope.experiments.sources import measurements
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, missing_key, shortened
-from eascope.host.strict import StrictTable, read_toml
+from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.kernels.guest_files import ENERGY_AWARE
 from eascope.kernels.switches import PATH_RULE, STATS, is_switch
 from eascope.rootfs.content import MINIMAL, load_content
@@ -76,13 +80,15 @@ MOST_PROGRAMS = 9
 MOST_EVENTS = 100
 #: Frames that are under way at once, in the deepest pipeline.
 MOST_PERIODS = 9
+#: rt-app makes its threads one by one; those of its own file start so far apart at most.
+APART_US = 200
 #: A task's load signals follow its changes within 100 to 200 ms.
 LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
     "": (
         *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
-        *("group", "task", "program", "window", "event", "expect", "work", "frames"),
+        *("group", "task", "program", "window", "event", "expect", "work", "frames", "rt_app"),
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
@@ -109,15 +115,24 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     path = path_of(name)
-    top = read_toml(path)
+    file = shown_path(path)
+    top = (
+        StrictTable(file, parse_toml(file, text_of(path)))
+        if path.suffix == ".json"
+        else read_toml(path)
+    )
     top.only(KEYS[""])
+    rt_app = _rt_app(top, platform) if top.has("rt_app") else None
     programs = top.tables("program", 1, MOST_PROGRAMS) if top.has("program") else ()
-    with_tasks = not programs or top.has("task")
+    with_tasks = not (programs or rt_app) or top.has("task")
     tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
     image = top.text("image", load_content().images) if top.has("image") else MINIMAL
     names_there = [shortened(str(table.data.get("name"))) for table in tables]
     groups = read_groups(top, platform)
     tasks = tuple(_task(table, platform, names_there, groups) for table in tables)
+    if rt_app:
+        tasks = tuple(_of_rt_app(task, rt_app.default_policy) for task in rt_app.measured)
+        names_there = [task.name for task in tasks]
     window = _window(top.table("window"))
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
@@ -135,25 +150,82 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         ),
         digest=sha256_bytes(canonical_json(top.data)),
         background=top.text("background", BACKGROUNDS) if top.has("background") else "none",
-        work=_work(top, names_there if with_tasks else []),
+        work=_work(top, names_there),
         source_conditions=read_conditions(top.table(SOURCE_CONDITIONS))
         if top.has(SOURCE_CONDITIONS)
         else None,
-        frames=_frames(top, names_there if with_tasks else []),
+        frames=_frames(top, names_there),
         writes=_events(top, window, platform, groups, {task.name: task for task in tasks}),
         groups=groups,
         image=image,
         placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
         if any(task.placed for task in tasks)
         else 0,
+        rt_app=rt_app,
     )
     top.finish()
-    check_tasks(scenario, tables)
     check_frames(scenario, top)
-    check_noise(scenario, tables, platform)
+    if not rt_app:
+        check_tasks(scenario, tables)
+        check_noise(scenario, tables, platform)
     check_programs(scenario, programs, top.table("window"))
     check_measures(scenario, top)
     return scenario
+
+
+def _rt_app(top: StrictTable, platform: Platform) -> RtAppFile:
+    """rt-app's own file, which has all of a scenario's threads."""
+    for key in ("task", "program", "group", "image"):
+        if top.has(key):
+            raise top.error(key, "not together with rt_app")
+    text = top.value("rt_app", "the text of a file of rt-app")
+    if not isinstance(text, str):
+        raise top.error("rt_app", "the text of a file of rt-app")
+    file = read_rt_app(top.file, text, len(platform.cpus))
+    threads = sum(task.says.get("instance", 1) for task in file.tasks)
+    if not 1 <= threads <= MOST_THREADS:
+        raise bad_input(top.file, "tasks", f"{threads} threads", f"1 to {MOST_THREADS}")
+    return file
+
+
+def _of_rt_app(task: RtAppTask, default_policy: str) -> Task:
+    """A task of rt-app's own file: what of it decides rates, clamps, slices and records."""
+    says = task.says
+    policy = POLICY_OF[says.get("policy", default_policy)]
+    low, high = (
+        next((part[key] for part in (says, *task.parts) if part.get(key, -1) >= 0), None)
+        for key in ("util_min", "util_max")
+    )
+    return Task(
+        name=task.name,
+        count=len(task.threads),
+        cpus=tuple(sorted({*says["cpus"]})) if says.get("cpus") else None,
+        pinned=False,
+        repeat=None if task.endless else 1,
+        uclamp_min=low,
+        uclamp_max=high,
+        policy=policy,
+        nice=says.get("priority", 0) if policy in ("other", "idle") else 0,
+        priority=says.get("priority", 10),
+        phases=tuple(map(_phase_of_rt_app, task.parts)),
+        start_within_us=APART_US,
+    )
+
+
+def _phase_of_rt_app(part: Mapping[str, Any]) -> Phase:
+    """A phase by its sums, which say how often its turns come."""
+    return Phase(
+        loops=loops if (loops := part.get("loop", 1)) > 0 else None,
+        wait="another" if events(part, *WAITS) else None,
+        meet_before=(),
+        run_us=sum(events(part, "run", "runtime")) or None,
+        runtime_us=None,
+        run_instructions=None,
+        meet=(),
+        sleep_us=sum(events(part, "sleep")) or None,
+        period_us=sum(timers(part)) or None,
+        cpus=tuple(part["cpus"]) if part.get("cpus") else None,
+    )
 
 
 def _optional(

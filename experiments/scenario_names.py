@@ -11,7 +11,7 @@ from eascope.host.strict import no_such_name, read_toml
 #: Where scenarios live; the name of one is its path below, without ``.toml``.
 ROOT = Path(__file__).parent / "scenarios"
 #: What messages say of other files; people have workloads as JSON for rt-app.
-RT_APP = "; docs/recipes/add-a-scenario.md has the keys of rt-app's JSON in a scenario"
+RT_APP = ", or in .json where it is rt-app's"
 
 
 def names() -> list[str]:
@@ -22,11 +22,11 @@ def names() -> list[str]:
 
 
 def path_of(name: str) -> Path:
-    """The file of a scenario: a known name, or a path that ends in ``.toml``.
+    """The file of a scenario: a known name, or a path that ends in ``.toml`` or ``.json``.
 
     :raises RequestError: an unknown name, with the nearest.
     """
-    if name.endswith(".toml"):
+    if name.endswith((".toml", ".json")):
         path = Path(name)
         if one_line(path.name) != path.name:
             raise RequestError(

@@ -75,7 +75,11 @@ def no_such_name(
     return unknown(kind, name, known, listing)
 
 
-def _read_text(path: Path, kind: str) -> str:
+def read_text(path: Path, kind: str) -> str:
+    """The text of a file.
+
+    :param kind: what is allowed, for the line of a file that cannot be read.
+    """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a FIFO would wait for a writer
             raise RequestError(f"{shown_path(path)}: not a regular file: allowed: {kind}")
@@ -90,7 +94,7 @@ def _read_text(path: Path, kind: str) -> str:
 
 def _parse(path: Path, language: str, parse: Callable[[str], Any]) -> Any:
     """The content of the file at ``path``, by ``parse``; see `read_toml` and `read_json`."""
-    text = _read_text(path, f"a readable {language} file")
+    text = read_text(path, f"a readable {language} file")
     try:
         return parse(text)
     except json.JSONDecodeError as error:

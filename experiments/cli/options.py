@@ -51,7 +51,10 @@ def add_cell(parser: argparse.ArgumentParser) -> None:
         "--platform", required=True, metavar="P", help="board model, see: eascope list platforms"
     )
     parser.add_argument(
-        "--scenario", required=True, metavar="S", help="workload, see: eascope list scenarios"
+        "--scenario",
+        required=True,
+        metavar="S",
+        help="workload, see: eascope list scenarios; or a .toml file, or a .json of rt-app",
     )
     parser.add_argument(
         "--engine",

@@ -69,6 +69,9 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
         *dict.fromkeys(map(cautions.without_latency_nice, (names, *others))),
         cautions.without_fair_server(names),
     )
+    file = names.scenario.rt_app if names.scenario.path.suffix == ".json" else None
+    for note in file.notes if file else ():
+        say(f"  {note}")
     for text in (*texts, *cautions.rate_warnings(names)):
         if text:
             say(f"warning: {text}")

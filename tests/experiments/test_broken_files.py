@@ -112,7 +112,7 @@ def test_other_files_are_not_unknown_names(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "rtapp.json").write_text("{}")
+    (tmp_path / "rtapp.txt").write_text("{}")
     (tmp_path / "folder").mkdir()
 
     def refusal(name: str) -> str:
@@ -120,13 +120,13 @@ def test_other_files_are_not_unknown_names(
             LOADERS[kind](name)
         return str(caught.value)
 
-    line = f"{kind} 'rtapp.json': a file: allowed: a name, or a file that ends in .toml"
-    assert refusal("rtapp.json").startswith(line)
-    assert ("add-a-scenario.md has the keys" in refusal("rtapp.json")) is (kind == "scenario")
+    line = f"{kind} 'rtapp.txt': a file: allowed: a name, or a file that ends in .toml"
+    assert refusal("rtapp.txt").startswith(line)
+    assert (".json where it is rt-app" in refusal("rtapp.txt")) is (kind == "scenario")
     assert refusal("folder").startswith(f"unknown {kind} 'folder'"), (
         "a name, although there is such a folder"
     )
-    assert refusal("gone.json").startswith(f"unknown {kind} 'gone.json'")
+    assert refusal("gone.txt").startswith(f"unknown {kind} 'gone.txt'")
     assert refusal(str(tmp_path)).startswith(
         (f"{kind} '{tmp_path}': a folder", f"{tmp_path}: not a")
     )

@@ -52,6 +52,13 @@ RUN --ful1 | --ful1
 compare cas --platform juno-r2 --scenario smoke | two variants
 show ffff | 'ffff'; fits no run
 verify ffff | 'ffff'; fits no run
+export ffff --perfetto | 'ffff'; fits no run
+export ffff | --perfetto is missing
+scenario exprt smoke | unknown scenario command 'exprt'; did you mean export?
+scenario export smoke | --rt-app is missing
+scenario export eas/sched-pipe --rt-app | no tasks, only programs
+scenario import smoke | a .json file of rt-app
+scenario import gone.json | gone.json: No such file
 RUN --em derrived | unknown energy model 'derrived'; did you mean derived?
 COMPARE --em-error big+20% | --em-error 'big+20%'; allowed: CLUSTER=PERCENT%
 COMPARE --em-error prime=+20% | unknown cluster 'prime'; allowed: big, little

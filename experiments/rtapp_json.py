@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""rt-app's own JSON as a scenario: what rt-app and its ``workgen`` accept, and what it means here.
+
+rt-app itself runs the file in the guest. So this reads it as rt-app does (`rt-app_parse_config.c`,
+at LISA 3.1.0's version), refuses what rt-app refuses, and sets only what depends on the machine.
+As ``workgen`` does, keys that stand twice are numbered, and a bare ``"suspend"`` gets the task's
+name; comments and commas before a closing bracket are json-c's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+from eascope.host.errors import RequestError, bad_input, missing_key
+from eascope.host.strict import read_text, shown_path
+
+#: Kinds of events by the beginning of their key, in rt-app's order, with the type of their value.
+EVENTS: dict[str, type | None] = {
+    **{"runtime": int, "run": int, "sleep": int, "mem": int, "iorun": int},
+    **{"lock": str, "unlock": str, "signal": str, "broad": str, "wait": dict, "sync": dict},
+    **{"barrier": str, "timer": dict, "resume": str, "suspend": str, "yield": None, "fork": str},
+}
+WAITS = ("wait", "sync", "barrier", "suspend")
+RESOURCES = ("mutex", "signal", "wait", "broadcast", "sync", "sleep", "run", "timer")
+#: Later than the rt-app of the guest, which would take them for something else.
+LATER = ("memrun", "sem_post", "sem_wait")
+POLICIES = {
+    **{"SCHED_OTHER": "other", "SCHED_IDLE": "idle", "SCHED_FIFO": "fifo", "SCHED_RR": "rr"},
+    "SCHED_DEADLINE": "deadline",
+}
+#: Keys by object that are no events, with the types of their values.
+Types = tuple[type, ...]
+SETTINGS: dict[str, Types] = {
+    **{"policy": (str,), "priority": (int,), "cpus": (list,), "loop": (int,), "taskgroup": (str,)},
+    **{"util_min": (int,), "util_max": (int,), "nodes_membind": (list,)},
+    **{"dl-runtime": (int,), "dl-period": (int,), "dl-deadline": (int,)},
+}
+TASK: dict[str, Types] = {
+    **SETTINGS,
+    **{"delay": (int,), "instance": (int,), "phases": (dict,)},
+    **{"runtime": (int,), "period": (int,), "deadline": (int,)},
+}
+OPERANDS: dict[str, Types] = {"ref": (str,), "mutex": (str,), "mode": (str,), "period": (int,)}
+GLOBAL: dict[str, Types] = {
+    **{"duration": (int,), "calibration": (int, str), "default_policy": (str,)},
+    **{"pi_enabled": (bool,), "lock_pages": (bool,), "cumulative_slack": (bool,)},
+    **{"logdir": (str,), "log_basename": (str,), "log_size": (int, str), "gnuplot": (bool,)},
+    **{"ftrace": (bool, str), "io_device": (str,), "mem_buffer_size": (int,)},
+}
+#: What of it says how rt-app logs; the trace has all of that.
+LOGS = ("gnuplot", "logdir", "log_basename", "log_size", "ftrace")
+#: What events and settings mean here, if something else than on a board.
+SAID = {
+    "mem": "executed at the rate of other code; caches and DRAM are gem5's alone",
+    "iorun": "writes to io_device, in memory: the guest has no storage",
+    "taskgroup": "a cgroup of version 1, as rt-app wants it; reports have no energy by it",
+    "nodes_membind": "rt-app finds no NUMA here, and goes on without it",
+    "fork": "threads that one task forks are known by name, those of several count for no task",
+    "dl-runtime": "ignored of SCHED_OTHER, as by rt-app before March 2025 (a slice since then)",
+}
+WORDS = {int: "an integer", str: "a text", dict: "an object", list: "a list", bool: "true or false"}
+#: A window where the file has no duration and no end, in ms.
+SHORT_MS, FULL_MS = 3_000, 60_000
+#: Before the window, in which the stirring ends: it takes 0.3 s longer than its turns (pixel6).
+WARMUP_MS = 500
+#: The longest window, in ms.
+MOST_MS = 3_000_000
+#: A thread's name has 15 characters; rt-app appends ``-NN``, and ``-NNNN`` where it is forked.
+ROOM, ROOM_FORKED = 12, 7
+#: Of a task's name in measures.
+MOST_CHARACTERS = 24
+#: Forks of which each thread is known by its name.
+MOST_FORKS = 64
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|\s+|.', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class RtAppTask:
+    """A task of a file.
+
+    :param name: in measures; ``key`` is rt-app's, as short as a thread's name has to be.
+    :param threads: their names in traces.
+    :param says: what the file says of it.
+    """
+
+    name: str
+    key: str
+    threads: tuple[str, ...]
+    says: dict[str, Any]
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """Its phases; the task itself where it has none."""
+        return parts(self.says)
+
+    @property
+    def endless(self) -> bool:
+        """Whether it goes on for ever: without phases, ``loop`` is that of its only phase."""
+        return self.says.get("loop", -1) == -1 or any(
+            part.get("loop", 1) < 1 for part in self.parts
+        )
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for others."""
+        return any(events(part, *WAITS) for part in self.parts)
+
+    @property
+    def rest_us(self) -> int:
+        """Its longest rest in a phase."""
+        rests = [[*events(part, "sleep"), *timers(part)] for part in self.parts]
+        return max(map(sum, rests))
+
+    @property
+    def period_us(self) -> int | None:
+        """The period of its turns, where each phase has one timer with the same."""
+        periods = {tuple(timers(part)) for part in self.parts}
+        one = next(iter(periods)) if len(periods) == 1 else ()
+        return one[0] or None if len(one) == 1 else None
+
+    @property
+    def absolute(self) -> bool:
+        """Whether its timers keep their grid after an overrun, so that turns have deadlines."""
+        every = [timer for part in self.parts for timer in events(part, "timer")]
+        return any(timer.get("mode") == "absolute" for timer in every)
+
+
+@dataclass(frozen=True)
+class RtAppFile:
+    """A file of rt-app, checked.
+
+    :param settings: its object ``global``.
+    :param resources: its object ``resources``.
+    :param notes: what is meant otherwise here than on a board, a sentence each.
+    """
+
+    settings: Mapping[str, Any]
+    resources: Mapping[str, Any]
+    tasks: tuple[RtAppTask, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def default_policy(self) -> str:
+        """That of tasks which state none."""
+        policy: str = self.settings.get("default_policy", "SCHED_OTHER")
+        return policy
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether rt-app makes groups."""
+        return any("taskgroup" in part for task in self.tasks for part in (task.says, *task.parts))
+
+    @property
+    def measured(self) -> list[RtAppTask]:
+        """The tasks with threads whose names are known."""
+        return [task for task in self.tasks if task.threads]
+
+
+def parse(file: str, text: str) -> object:
+    """The content of ``text``, in which keys that stand twice are numbered as by ``workgen``.
+
+    :raises RequestError: it is no JSON of rt-app's.
+    """
+    whole = _TOKEN.findall(text)
+    tokens = ["\n" * part.count("\n") + " " if part[:2] in ("/*", "//") else part for part in whole]
+    said = [place for place, token in enumerate(tokens) if not token.isspace()]
+    for before, place, after in zip(said, said[1:], said[2:], strict=False):
+        follows = tokens[after]
+        if tokens[place] == "," and follows in ("}", "]"):
+            tokens[place] = " "
+        bare = tokens[place].startswith('"suspend') and tokens[before] in ("{", ",")
+        if bare and follows in (",", "}"):
+            tokens[place] += ": null"
+    try:
+        return json.loads("".join(tokens), object_pairs_hook=_numbered)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise RequestError(f"{file}: not JSON as rt-app reads it: {error.msg} ({where})") from error
+    except RecursionError as error:
+        raise RequestError(f"{file}: nested too deeply: allowed: rt-app's JSON") from error
+
+
+def _numbered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are unique; rt-app knows an event by the beginning of its key."""
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        number, unique = 1, key
+        while unique in made:
+            unique, number = f"{key}{number}", number + 1
+        made[unique] = value
+    return made
+
+
+def parts(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """The phases of a task; the task itself where it has none."""
+    return list(task["phases"].values()) if "phases" in task else [task]
+
+
+def kind_of(key: str) -> str:
+    """The kind of event that rt-app takes ``key`` for; empty: none."""
+    return next((kind for kind in EVENTS if key.startswith(kind)), "")
+
+
+def events(part: Mapping[str, Any], *kinds: str) -> list[Any]:
+    """The values of a phase's events of these kinds."""
+    return [value for key, value in part.items() if kind_of(key) in kinds]
+
+
+def timers(part: Mapping[str, Any]) -> list[int]:
+    """The periods of a phase's timers, in us."""
+    return [timer.get("period", 0) for timer in events(part, "timer")]
+
+
+def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
+    """The content of ``text``, of the file ``file``.
+
+    :param cpus: how many the machine has; None: not known.
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    reader = _Reader(file, cpus)
+    document: Any = parse(file, text)
+    reader.check("", document, dict)
+    if not document.get("tasks"):
+        raise missing_key(file, "tasks", "an object with a task")
+    settings, resources, tasks = (document.get(key, {}) for key in ("global", "resources", "tasks"))
+    for key, value in (("global", settings), ("resources", resources), ("tasks", tasks)):
+        reader.check(key, value, dict)
+    for name, resource in resources.items():
+        reader.resource(f"resources.{name}", resource)
+    reader.settings(settings)
+    for name, task in tasks.items():
+        reader.task(name, task, settings.get("default_policy", "SCHED_OTHER"))
+    forked = {
+        target for task in tasks.values() for part in parts(task) for target in events(part, "fork")
+    }
+    for target in sorted(forked - {*tasks}):
+        raise bad_input(file, "fork", target, f"a task: {', '.join(tasks)}")
+    texts = {name: re.sub(r"[^!-~]", "_", name) or "task" for name in tasks}
+    rooms = {name: ROOM_FORKED if name in forked else ROOM for name in tasks}
+    keys = _unique({name: (text, rooms[name]) for name, text in texts.items()})
+    measured = {name: re.sub(r"\W", "_", text.lower()) for name, text in texts.items()}
+    measured = {name: re.sub(r"^(?![a-z])", "t_", text) for name, text in measured.items()}
+    names = _unique({name: (text, MOST_CHARACTERS) for name, text in measured.items()})
+    threads = _threads(tasks, keys)
+    for task in tasks.values():
+        for part in parts(task):
+            part.update({key: keys[part[key]] for key in part if kind_of(key) == "fork"})
+    return RtAppFile(
+        settings,
+        resources,
+        tuple(
+            RtAppTask(names[name], keys[name], threads[name], says) for name, says in tasks.items()
+        ),
+        tuple(reader.notes(settings, {name: keys[name] for name in tasks if keys[name] != name})),
+    )
+
+
+def _unique(wanted: Mapping[str, tuple[str, int]]) -> dict[str, str]:
+    """Names of so many characters, each another one: the wanted ones, or their beginnings."""
+    made: dict[str, str] = {}
+    for name, (want, room) in wanted.items():
+        short, end, number = want, "", 2
+        if len(want) > room:  # a number at its end is what tells it from others
+            end = "".join(re.findall(r"\d+$", want))[-room:]
+            short = want[: room - len(end)] + end
+        while short in made.values():
+            short, number = f"{want[: room - len(str(number))]}{number}", number + 1
+        made[name] = short
+    return made
+
+
+def _threads(tasks: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The names of each task's threads; those that several threads fork are not known."""
+    threads: dict[str, tuple[str, ...]] = {}
+    place = 0
+    for name, task in tasks.items():
+        number = task.get("instance", 1)
+        threads[name] = tuple(f"{keys[name]}-{place + index}" for index in range(number))
+        place += number
+    targets = {
+        name: {target for part in parts(task) for target in events(part, "fork")}
+        for name, task in tasks.items()
+    }
+    forking = [name for name in tasks if targets[name]]
+    if (
+        len(forking) == 1
+        and len(threads[forking[0]]) == 1
+        and forking[0] not in targets[forking[0]]
+    ):
+        made: Counter[str] = Counter()
+        for target in islice(_forks(tasks[forking[0]]), MOST_FORKS):
+            threads[target] += (f"{keys[target]}-{place}-{made[target]:04}",)
+            made[target] += 1
+            place += 1
+    return threads
+
+
+def _forks(task: dict[str, Any]) -> Iterator[str]:
+    """The tasks that a thread forks, in order, without an end where it has none."""
+    rounds = task.get("loop", -1) if "phases" in task else 1 if "loop" in task else -1
+    forking = [(part.get("loop", 1), events(part, "fork")) for part in parts(task)]
+    for _ in count() if rounds == -1 else range(rounds):
+        if not any(targets for _, targets in forking):
+            return
+        for loops, targets in forking:
+            if loops < 1 and not targets:
+                return
+            for _ in count() if loops < 1 else range(loops if targets else 0):
+                yield from targets
+
+
+class _Reader:
+    """Checks of rt-app's own, and what is said of a file; ``cpus`` as `read` has it."""
+
+    def __init__(self, file: str, cpus: int | None) -> None:
+        self._file = file
+        self._cpus = cpus
+        self._ignored: list[str] = []
+        self._seen: set[str] = set()
+
+    def check(self, key: str, value: object, *types: type) -> None:
+        """Refuse a value of another type; true and false are no integers."""
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            words = " or ".join(WORDS[kind] for kind in types)
+            raise bad_input(self._file, key or "the file", value, words)
+
+    def _range(self, key: str, value: int, low: int, high: int = 2**31 - 1) -> None:
+        self.check(key, value, int)
+        if not low <= value <= high:
+            raise bad_input(self._file, key, value, f"an integer in {low}..{high}")
+
+    def resource(self, where: str, resource: object) -> None:
+        """One of the object ``resources``."""
+        type_ = resource.get("type", "mutex") if isinstance(resource, dict) else "mutex"
+        if type_ not in RESOURCES:
+            raise bad_input(self._file, f"{where}.type", type_, f"one of {', '.join(RESOURCES)}")
+
+    def _policy(self, key: str, policy: str) -> None:
+        if policy not in POLICIES:
+            raise bad_input(self._file, key, policy, f"one of {', '.join(POLICIES)}")
+
+    def settings(self, settings: Mapping[str, Any]) -> None:
+        """The object ``global``."""
+        self._known("global", settings, GLOBAL)
+        self._policy("global.default_policy", settings.get("default_policy", "SCHED_OTHER"))
+        calibration = settings.get("calibration", "CPU0")
+        if isinstance(calibration, int):
+            self._range("global.calibration", calibration, 0)
+            return
+        number = re.match(r"CPU(\d+)", calibration)
+        last = 1023 if self._cpus is None else self._cpus - 1
+        if not number or int(number[1]) > last:
+            allowed = f"ns of a turn of rt-app's loop, or CPU0 to CPU{last}"
+            raise bad_input(self._file, "global.calibration", calibration, allowed)
+
+    def _known(self, where: str, values: Mapping[str, Any], known: Mapping[str, Types]) -> None:
+        for key, value in values.items():
+            if key in known:
+                self.check(f"{where}.{key}", value, *known[key])
+                self._seen.add(key)
+            else:
+                self._ignored.append(f"{where}.{key}")
+
+    def task(self, name: str, task: dict[str, Any], default_policy: str) -> None:
+        """A task and its phases."""
+        where = f"tasks.{name}"
+        self.check(where, task, dict)
+        phases = task.get("phases")
+        if phases is not None:
+            self.check(f"{where}.phases", phases, dict)
+            if not phases:
+                raise bad_input(self._file, f"{where}.phases", phases, "an object with a phase")
+        self._settings(where, task, TASK, phases is None)
+        for key in ("instance", "delay"):
+            self._range(f"{where}.{key}", task.get(key, 0), 0)
+        policy = task.get("policy", default_policy)
+        self._of_policy(where, task, policy)
+        if phases is None:
+            self._events(name, where, task)
+        for key, phase in (phases or {}).items():
+            place = f"{where}.phases.{key}"
+            self.check(place, phase, dict)
+            self._settings(place, phase, SETTINGS, True)
+            policy = phase.get("policy", policy)
+            self._of_policy(place, phase, policy)
+            self._events(name, place, phase)
+
+    def _settings(
+        self, where: str, part: Mapping[str, Any], known: Mapping[str, Types], with_events: bool
+    ) -> None:
+        """Whatever is no event."""
+        self._known(
+            where, {k: v for k, v in part.items() if not (with_events and kind_of(k))}, known
+        )
+        self._policy(f"{where}.policy", part.get("policy", "SCHED_OTHER"))
+        for key in ("util_min", "util_max"):
+            self._range(f"{where}.{key}", part.get(key, -1), -1, 1024)
+        for cpu in part.get("cpus", ()):
+            self._range(f"{where}.cpus", cpu, 0, 1023 if self._cpus is None else self._cpus - 1)
+
+    def _of_policy(self, where: str, part: Mapping[str, Any], policy: str) -> None:
+        """What a policy allows."""
+        urgent = policy in ("SCHED_FIFO", "SCHED_RR")
+        if "priority" in part and policy != "SCHED_DEADLINE":
+            low, high = (1, 99) if urgent else (-20, 19)
+            self._range(f"{where}.priority", part["priority"], low, high)
+        group = part.get("taskgroup", "/")
+        if not group.startswith("/"):
+            raise bad_input(self._file, f"{where}.taskgroup", group, "a path that begins with /")
+        if "taskgroup" in part and (urgent or policy == "SCHED_DEADLINE"):
+            raise bad_input(self._file, f"{where}.taskgroup", group, f"none with {policy}")
+
+    def _events(self, task: str, where: str, part: dict[str, Any]) -> None:
+        for key, value in part.items():
+            kind, place = kind_of(key), f"{where}.{key}"
+            if later := next((name for name in LATER if key.startswith(name)), ""):
+                allowed = f"no {later}: the guest's rt-app, LISA 3.1.0's, is older"
+                raise bad_input(self._file, place, value, allowed)
+            if kind == "suspend" and value is None:  # bare
+                part[key] = task
+            elif EVENTS.get(kind) is int:
+                self._range(place, value, 0)
+            elif EVENTS.get(kind) is dict:
+                part[key] = value if isinstance(value, dict) else {}  # rt-app's defaults
+                self._known(place, part[key], OPERANDS)
+            elif EVENTS.get(kind) is str:
+                self.check(place, value, str)
+            self._seen.add(kind)
+        if not any(map(kind_of, part)):
+            raise bad_input(self._file, where, [*part], f"one event or more: {', '.join(EVENTS)}")
+
+    def notes(self, settings: Mapping[str, Any], renamed: Mapping[str, str]) -> Iterator[str]:
+        """What is meant otherwise here than on a board."""
+        yield "rt-app runs the file itself; its threads begin with the window."
+        if settings.get("duration", -1) > 0:
+            yield f"duration: the full window has {min(settings['duration'], MOST_MS // 1000)} s."
+        calibration = settings.get("calibration", "CPU0") or "CPU0"
+        if isinstance(calibration, int):
+            yield f"calibration: run: 1000 is {1_000_000 // calibration} turns of the loop, as is."
+        else:
+            yield f"calibration: run: 1000 is 1 ms of {calibration} at its top OPP."
+        if set_here := [key for key in LOGS if key in settings]:
+            yield f"Set by eascope: {', '.join(set_here)}."
+        for key, words in SAID.items():
+            if key in self._seen:
+                yield f"{key}: {words}."
+        if renamed:
+            names = ", ".join(f"{old} is {new}" for old, new in renamed.items())
+            yield f"A thread's name has 15 characters: {names}."
+        if self._ignored:
+            yield f"Ignored, as by rt-app: {', '.join(self._ignored)}."
+
+
+def text_of(path: Path) -> str:
+    """The text of a scenario's file; that of rt-app's JSON as a scenario.
+
+    :raises RequestError: it cannot be read, or rt-app would refuse it.
+    """
+    if path.suffix != ".json":
+        return read_text(path, "a readable TOML file")
+    text = read_text(path, "a readable JSON file")
+    file = read(shown_path(path), text)
+    full_ms = min(1000 * file.settings.get("duration", -1), MOST_MS)
+    ends = not any(task.endless or task.waits for task in file.tasks)
+    window = 'until = "tasks-end"'
+    if full_ms > 0 or not ends:
+        full_ms = full_ms if full_ms > 0 else FULL_MS
+        window = f"short_ms = {min(SHORT_MS, full_ms)}\nfull_ms = {full_ms}"
+    threads = sum(len(task.threads) for task in file.tasks)
+    kept = f"'''\n{text}'''"
+    if "'''" in text or not all(char.isprintable() or char in "\t\r\n" for char in text):
+        kept = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    lines = {
+        "summary": json.dumps(f"rt-app: {path.name}, {threads} threads"),
+        "source": json.dumps(f"rt-app's JSON {path.name}"),
+        "loads": json.dumps(" ".join(file.notes)),
+        "rt_app": kept,
+    }
+    head = "\n".join(f"{key} = {value}" for key, value in lines.items())
+    return f"{head}\n\n[window]\nwarmup_ms = {WARMUP_MS}\n{window}\n"

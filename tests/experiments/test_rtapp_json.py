@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""rt-app's own JSON: grammar, refusals, what the guest's rt-app is given, the way back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported
+from eascope.experiments.rtapp_json import read
+from eascope.experiments.scenario_file import load_scenario
+from tests.support.command import eascope
+from tests.support.scenarios import check_refused
+
+#: All of workgen's grammar, and an event of each kind.
+WHOLE = """{
+    /* a comment, "suspend", */
+    "tasks" : {
+        "Tick" : {
+            "priority" : -19, "loop" : -1, "cpus" : [0], // nice
+            "phases" : {
+                "p1" : { "resume" : "mp3.decoder", "fork" : "Forked", "run" : 200,
+                         "timer" : { "ref" : "tick", "period" : 6000 }, },
+                "p1" : { "loop" : 4, "mem" : 1000, "iorun" : 1000, "runtime" : 100, "yield" : "",
+                         "util_min" : 100, "timer" : { "ref" : "tick", "period" : 6000 } }
+            }
+        },
+        "mp3.decoder" : {
+            "policy" : "SCHED_OTHER", "dl-runtime" : 5000, "taskgroup" : "/a/b",
+            "suspend",
+            "run" : 300,
+            "lock" : "m", "signal" : "q", "unlock" : "m",
+            "run" : 400,
+            "barrier" : "both"
+        },
+        "NuPlayerRenderer1" : {
+            "instance" : 2, "delay" : 1000,
+            "lock" : "m", "wait" : { "ref" : "q", "mutex" : "m" }, "unlock" : "m",
+            "sleep" : 100
+        },
+        "meets" : { "policy" : "SCHED_FIFO", "nodes_membind": [0], "run" : 50, "barrier" : "both" },
+        "Forked" : { "instance" : 0, "loop" : 1, "phases" : { "only" : { "run" : 100 } } }
+    },
+    "global" : { "duration" : 1, "frag" : 1, "ftrace" : "main,loop", "pi_enabled" : true }
+}"""
+
+
+def load(folder: Path, platform: Platform, text: str = WHOLE) -> Any:
+    (folder / "x.json").write_text(text)
+    return load_scenario(str(folder / "x.json"), platform)
+
+
+def test_the_guests_rt_app_is_given_the_file(
+    tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    scenario = load(tmp_path, juno)
+    workload = compile_scenario(scenario, juno, juno_activity, 0, noise=False)
+    given = json.loads(workload.document)
+    tasks = given["tasks"]
+    assert list(tasks) == ["Tick", "mp3.decoder", "NuPlayerRen1", "meets", "Forked"]
+    assert list(tasks["Tick"]["phases"]) == ["p1", "p11"]
+    decoder = tasks["mp3.decoder"]
+    assert (decoder["suspend"], decoder["run"], decoder["run1"]) == ("mp3.decoder", 300, 400)
+    begin_us = 1000 * (scenario.window.warmup_ms + BEGIN_MS)
+    assert [task["delay"] - begin_us for task in tasks.values()] == [0, 0, 1000, 0, 0]
+    # A53: 223 instructions per turn, 0.85 GHz at most; rt-app calibrates to whole ns.
+    little = juno.cluster("little")
+    ns = 1e6 * 223 / (juno_activity.ipc(little) * little.max_khz)
+    assert given["global"]["calibration"] == round(ns)
+    assert given["global"]["pi_enabled"] is True
+    assert given["global"]["ftrace"] == "main,task,stats", "what measures read"
+    threads = {task.name: task.threads for task in workload.tasks}
+    assert threads["nuplayerrenderer1"] == ("NuPlayerRen1-2", "NuPlayerRen1-3")
+    assert threads["forked"][:2] == ("Forked-5-0000", "Forked-6-0001")
+    records = {task.name: task for task in workload.tasks}
+    assert (records["tick"].period_us, records["tick"].uclamp.min) == (6000, 100)
+    assert records["mp3_decoder"].waits
+    assert not records["tick"].waits
+    assert (scenario.window.short_ms, scenario.window.full_ms) == (1000, 1000)
+    assert "global.frag" in scenario.loads
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"run" : 50', '"run" : 0.5', ("tasks.meets.run = 0.5", "an integer")),
+        ('"run" : 50', '"run" : -1', ("tasks.meets.run = -1", "0..2147483647")),
+        ('"run" : 50, "barrier"', '"exec" : 50, "arrier"', ("tasks.meets =", "one event or more")),
+        ('"lock" : "m"', '"lock" : ["m"]', ("tasks.mp3.decoder.lock = ['m']", "a text")),
+        ('"mem" : 1000', '"memrun" : 1', ("tasks.Tick.phases.p11.memrun", "is older")),
+        ("SCHED_FIFO", "SCHED_BATCH", ("tasks.meets.policy = 'SCHED_BATCH'", "SCHED_IDLE")),
+        ("SCHED_FIFO", 'SCHED_FIFO", "priority" : 0, "a" : "', ("meets.priority = 0", "1..99")),
+        ('"priority" : -19', '"priority" : -21', ("tasks.Tick.priority = -21", "-20..19")),
+        ('"cpus" : [0]', '"cpus" : [6]', ("tasks.Tick.cpus = 6", "0..5")),
+        ('"util_min" : 100', '"util_min" : 1025', ("p11.util_min = 1025", "-1..1024")),
+        ('"/a/b"', '"a"', ("mp3.decoder.taskgroup = 'a'", "begins with /")),
+        ('"frag" : 1', '"calibration" : "CPU6"', ("calibration = 'CPU6'", "CPU0 to CPU5")),
+        ('"fork" : "Forked"', '"fork" : "Frked"', ("fork = 'Frked'", "a task: Tick, mp3.decoder")),
+        ('"instance" : 2', '"instance" : 98', ("tasks = '101 threads'", "1 to 99")),
+        ('"tasks" : {', '"tusks" : {', ("tasks is missing",)),
+        ('"duration" : 1', '"duration" : __D__', ("not JSON as rt-app reads it", "line 29")),
+    ],
+)
+def test_refused(
+    old: str, new: str, words: tuple[str, ...], tmp_path: Path, juno: Platform
+) -> None:
+    assert WHOLE.count(old) >= 1
+    (tmp_path / "x.json").write_text(WHOLE.replace(old, new, 1))
+    check_refused(str(tmp_path / "x.json"), juno, words)
+
+
+def test_windows(tmp_path: Path, juno: Platform) -> None:
+    """A file without duration and without waits ends with its tasks; one that waits may not."""
+    ends = '{"tasks": {"a": {"loop": 3, "run": 1%s}}}'
+    assert load(tmp_path, juno, ends % "").window.until == "tasks-end"
+    assert load(tmp_path, juno, ends % ', "suspend"').window.full_ms == 60_000
+
+
+def test_import_and_export(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
+    source, made = tmp_path / "x.json", tmp_path / "y.toml"
+    source.write_text(WHOLE)
+    done = eascope("scenario", "import", str(source), "--out", str(made))
+    assert done.returncode == 0, done.stderr
+    assert "Ignored, as by rt-app: global.frag." in done.stdout
+    imported, direct = load_scenario(str(made), juno), load_scenario(str(source), juno)
+    assert (imported.rt_app, imported.loads) == (direct.rt_app, direct.loads)
+    again = eascope("scenario", "import", str(source), "--out", str(made))
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+
+    document, unsaid = exported(load_scenario("smoke", juno), juno, juno_activity)
+    back = read("back", json.dumps(document))
+    assert document["global"]["calibration"] == "CPU4", "of the largest cluster"
+    assert [task.name for task in back.tasks] == ["light0", "light1", "heavy", "pinned"]
+    assert back.tasks[2].says["phases"]["phase0"]["run"] == 10_000, "us of that CPU"
+    assert (back.tasks[2].period_us, back.tasks[2].says["util_max"]) == (16_000, 1024)
+    assert back.tasks[3].says["cpus"] == [4]
+    assert unsaid == []
+    out = eascope("scenario", "export", "eas/video-playback", "--rt-app")
+    assert json.loads(out.stdout)["tasks"]
+    assert 'task audio: clock = "audio"' in out.stderr
+
+
+@pytest.mark.guest
+def test_turns_are_those_of_the_executed_loop(tmp_path: Path) -> None:
+    """Every kind of event and of grammar, in a real guest: elided as executed."""
+    text = WHOLE.replace('"fork" : "Forked", ', "")
+    (tmp_path / "x.json").write_text(text)
+    made = tmp_path / "y.toml"
+    eascope("scenario", "import", str(tmp_path / "x.json"), "--out", str(made))
+    made.write_text(made.read_text().replace("= 1000", "= 300"))
+    results = []
+    for more in ((), ("--no-elide",)):
+        done = eascope(
+            *("run", "--json", "--no-noise", "--platform", "juno-r2", "--variant", "mainline"),
+            *("--scenario", str(made), *more),
+            EASCOPE_RUNS=str(tmp_path / "runs"),
+        )
+        assert done.returncode == 0, done.stderr
+        results.append(json.loads(done.stdout))
+    assert results[0]["turns"] == results[1]["turns"]
+    assert 43 <= results[0]["turns"]["tick"] <= 50, "a timer of 6 ms, once rt-app has read the file"
+    assert results[0]["turns"]["mp3_decoder"] >= 8, "every fifth of them"
