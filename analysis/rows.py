@@ -62,6 +62,7 @@ GROUPS = (
         "running time by group",
         "placement",
         "frequency",
+        "idle",
         "wake-up latency",
         "lateness after the timer",
         "response time",
@@ -238,9 +239,14 @@ def _lines(lines: Lines, of: Measure, name: str, platform: Platform) -> Iterator
     if of.keys.endswith(".<kHz>"):
         keys = tuple(str(opp.khz) for opp in platform.cluster(name).opps)
     cluster = platform.cluster_of(int(name)).name if of.by == "<cpu>" else ""
+    states = [state.name for state in platform.cluster(cluster).idle_states] if cluster else []
+    if of.keys.endswith(".<state>"):
+        keys = tuple(map(str, range(len(states))))
     for key in keys or ("",):
-        mhz = int(key) / 1000 if key.isdigit() else 0
-        label = lines.label.format(name=name, key=key, cluster=cluster, mhz=mhz)
+        number = int(key) if key.isdigit() else 0
+        state = states[number] if of.keys.endswith(".<state>") else ""
+        words = {"key": key.replace("_", " "), "mhz": number / 1000, "state": state}
+        label = lines.label.format(name=name, cluster=cluster, **words)
         path = tuple(part for part in (of.name, name, key) if part)
         scale = 100 if unit == "%" else 1.0
         yield MeasureRow(lines.group, label, unit, path, scale=scale, digits=lines.digits)
