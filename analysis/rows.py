@@ -13,7 +13,7 @@ from eascope.analysis.measures.registry import Lines, Measure, Range
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Result
 from eascope.analysis.statement import Absent, value_at
-from eascope.analysis.tables.tasks import OTHER
+from eascope.analysis.tables.tasks import KINDS, NO_THREAD, OTHER, REST
 from eascope.configs.billing import CHIP
 from eascope.configs.platform import Platform
 from eascope.host.record import child
@@ -57,6 +57,7 @@ RANGES: Mapping[str, Range] = {
 }
 #: Headings of lines that measures declare, in their order; any other comes after them.
 GROUPS = (
+    *("active energy of (other)", "running time of (other)", "hard interrupts"),
     *("speed, 100 % = all of a largest CPU", "turns that ended", "frames", "completion"),
     *(
         "running time by group",
@@ -70,6 +71,8 @@ GROUPS = (
     *("throughput", "missed deadlines"),
 )
 
+#: Those that a guest's CPUs have.
+INTERRUPTS = ("arch_timer", "IPI")
 PER_SECOND = "_per_s"
 #: Where a run has what its programs print, by program and measure.
 PROGRAM = "program"
@@ -220,6 +223,8 @@ def _declared(
         "<group>": groups,
         "<cluster>": [cluster.name for cluster in platform.clusters],
         "<cpu>": [*map(str, platform.cpus)],
+        "<kind>": [*KINDS, REST, NO_THREAD],
+        "<interrupt>": INTERRUPTS,
     }
     measures = [(lines, measure) for measure in MEASURES if (lines := measure.lines) is not None]
     measures.sort(key=lambda of: (*GROUPS, of[0].group).index(of[0].group))
@@ -248,5 +253,5 @@ def _lines(lines: Lines, of: Measure, name: str, platform: Platform) -> Iterator
         words = {"key": key.replace("_", " "), "mhz": number / 1000, "state": state}
         label = lines.label.format(name=name, cluster=cluster, **words)
         path = tuple(part for part in (of.name, name, key) if part)
-        scale = 100 if unit == "%" else 1.0
+        scale = {"%": 100, "mJ": 1e3}.get(unit, 1.0)
         yield MeasureRow(lines.group, label, unit, path, scale=scale, digits=lines.digits)

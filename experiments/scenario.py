@@ -234,6 +234,8 @@ class Scenario:
     groups: tuple[Group, ...] = ()
     #: The guest image: one of ``rootfs/content.toml``.
     image: str = MINIMAL
+    #: The CPUs on which threads of the kernel may run, by name.
+    kernel_threads: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def memory(self) -> tuple[float, ...]:

@@ -92,6 +92,7 @@ KEYS = {
     "": (
         *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
         *("group", "task", "program", "window", "event", "expect", "work", "frames"),
+        "kernel_threads",
     ),
     "task": (
         *("name", "count", "cpus", "pin", "repeat", *ATTRIBUTES),
@@ -152,6 +153,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         writes=_events(top, window, platform, groups, {task.name: task for task in tasks}),
         groups=groups,
         image=image,
+        kernel_threads=_kernel_threads(top, platform),
         placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
         if any(task.placed for task in tasks)
         else 0,
@@ -164,6 +166,19 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     check_programs(scenario, programs, top.table("window"))
     check_measures(scenario, top)
     return scenario
+
+
+def _kernel_threads(
+    top: StrictTable, platform: Platform
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """The table ``[kernel_threads]``."""
+    table = top.table("kernel_threads") if top.has("kernel_threads") else StrictTable("", {})
+    for name in table.data:
+        if not re.fullmatch(r"[\w:/.-]{1,15}", name):
+            raise table.error(
+                name, "a kernel thread's name of up to 15 characters, such as kswapd0"
+            )
+    return tuple((name, read_cpus(table, platform, name) or ()) for name in table.data)
 
 
 def _optional(

@@ -121,7 +121,15 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *members.transactions(scenario),
         "exit",
     ]
-    head = [*_switches(scenario, first), *boot, *(elision_lines(elision) if elision else [])]
+    threads = [
+        f"affinity {name} {' '.join(map(str, cpus))}" for name, cpus in scenario.kernel_threads
+    ]
+    head = [
+        *_switches(scenario, first),
+        *threads,
+        *boot,
+        *(elision_lines(elision) if elision else []),
+    ]
     return _lines([*head, *mixture_lines(mixtures)]) + _files(workload) + _lines(body)
 
 

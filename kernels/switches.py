@@ -14,6 +14,7 @@ SWITCH_ROOTS = (
     "/proc/sys/",
     "/sys/kernel/debug/sched/",
     "/sys/devices/system/cpu/",
+    "/sys/devices/virtual/workqueue/",
 )
 #: What takes CPUs away: state, domains and energies are those of a machine with all of its CPUs.
 _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")

@@ -229,6 +229,26 @@ static void verb_thread(char *rest)
 		fail("thread %s: there is none of this name", name);
 }
 
+/* A thread of the kernel may run on these CPUs alone; one that belongs to a CPU stays there. */
+static void verb_affinity(char *rest)
+{
+	const char *name = script_word(&rest, "affinity: NAME");
+	pid_t pid = thread_in("/proc", name);
+	cpu_set_t cpus, set;
+
+	CPU_ZERO(&cpus);
+	do
+		CPU_SET(script_unsigned(script_word(&rest, "affinity: CPU"), "affinity: CPU",
+					CPU_SETSIZE - 1), &cpus);
+	while (*rest);
+	if (!pid)
+		fail("affinity %s: there is none of this name", name);
+	if (sched_setaffinity(pid, sizeof(cpus), &cpus) < 0)
+		fail("affinity %s: %s", name, strerror(errno));
+	if (sched_getaffinity(pid, sizeof(set), &set) < 0 || !CPU_EQUAL(&cpus, &set))
+		fail("affinity %s: the kernel has another one", name);
+}
+
 /* A thread of a program, as soon as it is there. */
 static pid_t thread_of(const char *program, const char *thread, const char *what)
 {
@@ -505,6 +525,7 @@ static const struct verb {
 	{ "exists", verb_exists },
 	{ "absent", verb_absent },
 	{ "thread", verb_thread },
+	{ "affinity", verb_affinity },
 	{ "latency-nice", verb_latency_nice },
 	{ "slice", verb_slice },
 	{ "batch", verb_batch },

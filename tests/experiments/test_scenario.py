@@ -54,6 +54,8 @@ more: [[task]] / name = "abcdefghijklm" / [[task.phase]] / PHASE | name; 1 to 12
 task: count = 99 && more: SECOND / PHASE | task; 100 threads; up to 99
 task: policy = "ofther" | policy; 'ofther'; other
 task: policy = "fifo" / nice = 1 | nice; fifo
+more: [kernel_threads] / rcu_preempt = "tiny" | kernel_threads.rcu_preempt = 'tiny'; little
+more: [kernel_threads] / "a b" = "big" | kernel_threads.a b = 'big'; up to 15 characters
 task: policy = "batch" / priority = 1 | priority; no priority with policy batch
 phase: PHASE / priority = 5 | task[0].phase[0].priority = 5; no priority with policy other
 phase: PHASE / policy = "batch" | phase[0].policy = 'batch'; other, its task's: batch does not

@@ -248,3 +248,30 @@ def test_phases_change_attributes_and_every_class_runs(tmp_path: Path) -> None:
     assert marks[0].text.endswith("eascope: online = 0-5")
     visits = [event for event in seen if event.ns <= marks[12].ns]
     assert {event.cpu for event in visits if event.text.startswith("sched_switch:")} == {*range(6)}
+
+
+def test_threads_of_the_kernel_and_interrupts_have_names(tmp_path: Path) -> None:
+    """What is no task's is split without a remainder; a pinned rcu_preempt runs on its CPU."""
+    more = '[kernel_threads]\nrcu_preempt = "little:2"\n'
+    scenario = write(
+        tmp_path,
+        task='count = 3\nclock = "exponential"',
+        phase="run_us = 300\nperiod_us = 3_000",
+        more=more,
+        window="warmup_ms = 300\nshort_ms = 1_000\nfull_ms = 1_000",
+    )
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", "mainline", "--json", "--dvfs", "board"),
+        *("--scenario", scenario, "--events", "irq"),
+        EASCOPE_RUNS=str(tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert sum(printed["kernel_j"].values()) == printed["energy_j"]["task"]["(other)"]
+    assert {"sugov", "no_thread"} <= printed["kernel_j"].keys()
+    assert printed["kernel_run_s"]["sugov"] > 0
+    for interrupt in ("arch_timer", "IPI"):
+        assert 0 < printed["irq_s"][interrupt] < 0.5
+        assert 0 < printed["irq_j"][interrupt] < printed["energy_j"]["total"]
+    shown = events(Path(printed["run"]) / "trace.dat")
+    assert {event.cpu for event in shown if event.thread.startswith("rcu_preempt-")} == {2}
