@@ -147,6 +147,8 @@ def test_idle_choices_are_those_that_the_kernel_counts(juno: Platform, tmp_path:
         for state in range(3)
         for kind in kinds
     }
+    # A reader on CPU 2 whom no timer of its own wakes, after 1 ms or 9 ms.
+    pipe = "while :; do usleep 1000; echo; usleep 9000; echo; done | taskset 4 cat >/dev/null"
     reports = [f"report {path}" for path in files.values()]
     done = boot(
         kernel().image,
@@ -156,9 +158,10 @@ def test_idle_choices_are_those_that_the_kernel_counts(juno: Platform, tmp_path:
             "write /sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us 50",
             *("trace-setup 4096 power:cpu_idle", "spawn sleepers /bin/sleepers 4"),
             "spawn ticks /bin/busybox taskset 8 /bin/ticker",
+            *(f"file /tmp/pipe {len(pipe)}", pipe, "spawn pipe /bin/busybox sh /tmp/pipe"),
             *("write /sys/kernel/tracing/tracing_on 1", "trace-state", "sleep-ms 200"),
             *(*reports, "start", "sleep-ms 2000", "stop", *reports),
-            *("trace-collect", "kill sleepers", "kill ticks"),
+            *("trace-collect", "kill sleepers", "kill ticks", "kill pipe"),
         ],
         tmp_path / "out",
         programs={name: guest_program(name, tmp_path) for name in ("sleepers", "ticker")},
@@ -175,10 +178,9 @@ def test_idle_choices_are_those_that_the_kernel_counts(juno: Platform, tmp_path:
     )
     own = {(cpu, state): numbers for cpu, state, *numbers in table.iter_rows()}
     for key in {(cpu, state) for cpu, state, _ in files}:
-        stayed, *missed = own.get(key, [0, 0, 0])
-        assert stayed == pytest.approx(counted[(*key, "usage")], abs=3), key
-        assert missed == [counted[(*key, "above")], counted[(*key, "below")]], key
+        wanted = [counted[(*key, kind)] for kind in kinds]
+        assert own.get(key, [0, 0, 0]) == pytest.approx(wanted, abs=3), key
     totals = [sum(numbers[kind] for numbers in own.values()) for kind in range(3)]
     assert totals[0] > 500
-    assert totals[1] > 0
+    assert totals[1] > 30
     assert totals[2] > 100
