@@ -13,7 +13,7 @@ from eascope.analysis.measures.registry import Lines, Measure, Range
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Result
 from eascope.analysis.statement import Absent, value_at
-from eascope.analysis.tables.tasks import OTHER
+from eascope.analysis.tables.tasks import KINDS, NO_THREAD, OTHER, REST
 from eascope.configs.billing import CHIP
 from eascope.configs.platform import Platform
 from eascope.host.record import child
@@ -57,11 +57,13 @@ RANGES: Mapping[str, Range] = {
 }
 #: Headings of lines that measures declare, in their order; any other comes after them.
 GROUPS = (
+    *("active energy of (other)", "running time of (other)", "hard interrupts"),
     *("speed, 100 % = all of a largest CPU", "turns that ended", "frames", "completion"),
     *(
         "running time by group",
         "placement",
         "frequency",
+        "idle",
         "wake-up latency",
         "lateness after the timer",
         "response time",
@@ -69,6 +71,8 @@ GROUPS = (
     *("throughput", "missed deadlines"),
 )
 
+#: Those that a guest's CPUs have.
+INTERRUPTS = ("arch_timer", "IPI")
 PER_SECOND = "_per_s"
 #: Where a run has what its programs print, by program and measure.
 PROGRAM = "program"
@@ -219,6 +223,8 @@ def _declared(
         "<group>": groups,
         "<cluster>": [cluster.name for cluster in platform.clusters],
         "<cpu>": [*map(str, platform.cpus)],
+        "<kind>": [*KINDS, REST, NO_THREAD],
+        "<interrupt>": INTERRUPTS,
     }
     measures = [(lines, measure) for measure in MEASURES if (lines := measure.lines) is not None]
     measures.sort(key=lambda of: (*GROUPS, of[0].group).index(of[0].group))
@@ -238,9 +244,14 @@ def _lines(lines: Lines, of: Measure, name: str, platform: Platform) -> Iterator
     if of.keys.endswith(".<kHz>"):
         keys = tuple(str(opp.khz) for opp in platform.cluster(name).opps)
     cluster = platform.cluster_of(int(name)).name if of.by == "<cpu>" else ""
+    states = [state.name for state in platform.cluster(cluster).idle_states] if cluster else []
+    if of.keys.endswith(".<state>"):
+        keys = tuple(map(str, range(len(states))))
     for key in keys or ("",):
-        mhz = int(key) / 1000 if key.isdigit() else 0
-        label = lines.label.format(name=name, key=key, cluster=cluster, mhz=mhz)
+        number = int(key) if key.isdigit() else 0
+        state = states[number] if of.keys.endswith(".<state>") else ""
+        words = {"key": key.replace("_", " "), "mhz": number / 1000, "state": state}
+        label = lines.label.format(name=name, cluster=cluster, **words)
         path = tuple(part for part in (of.name, name, key) if part)
-        scale = 100 if unit == "%" else 1.0
+        scale = {"%": 100, "mJ": 1e3}.get(unit, 1.0)
         yield MeasureRow(lines.group, label, unit, path, scale=scale, digits=lines.digits)

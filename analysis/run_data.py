@@ -16,7 +16,7 @@ from eascope.analysis.records.result import Deadlines
 from eascope.analysis.tables import counters, events, latency, markers, slices
 from eascope.analysis.tables.beside import cut
 from eascope.analysis.tables.elided import with_elided
-from eascope.analysis.tables.idle import ChipTimes, chip_times, with_entries
+from eascope.analysis.tables.idle import ChipTimes, chip_times, stays, with_entries
 from eascope.analysis.tables.split import Stretch, split, stretches
 from eascope.analysis.tables.task_energy import task_energy
 from eascope.analysis.tables.tasks import thread_names
@@ -81,6 +81,11 @@ class RunData:
         if self.platform.shared is None:
             return None
         return chip_times(self.stretches, self.platform, self.window)
+
+    @cached_property
+    def stays(self) -> pl.DataFrame:
+        """See `analysis.tables.idle.stays`."""
+        return stays(self.trace, self.platform, self.window)
 
     @cached_property
     def slices(self) -> pl.DataFrame:

@@ -39,6 +39,8 @@ FIELDS: dict[str, dict[str, type]] = {
         **{"comm": str, "pid": int, "prev_cpu": int, "dst_cpu": int, "mode": int, "path": int},
         **{"candidates": str},
     },
+    "irq_handler_entry": {"irq": int, "name": str},
+    "irq_handler_exit": {"irq": int},
     "print": {"buf": str},
 }
 

@@ -10,6 +10,7 @@ from eascope.configs.billing import DERIVED, PUBLISHED, SMOOTH, WATTSON
 from eascope.configs.knobs import HARDWARE
 from eascope.configs.platform import Platform
 from eascope.experiments.request import Names
+from eascope.experiments.scenario import REALTIME
 from eascope.kernels.state import asymmetric
 
 
@@ -83,7 +84,11 @@ def without_latency_nice(names: Names) -> str:
 
 def without_fair_server(names: Names) -> str:
     """A word about real-time tasks that nothing keeps from starving fair ones; else ""."""
-    urgent = [task.name for task in names.scenario.tasks if task.policy in ("fifo", "rr")]
+    urgent = [
+        task.name
+        for task in names.scenario.tasks
+        if {each.policy for each in task.all_attributes} & {*REALTIME}
+    ]
     if names.request.controls.fair_server or not urgent:
         return ""
     return (

@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -35,7 +35,7 @@ from eascope.experiments.groups import ROOT
 from eascope.experiments.others import STIR_MS, others
 from eascope.experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
 from eascope.experiments.rtapp_json import RtAppFile, RtAppTask, events
-from eascope.experiments.scenario import Phase, Scenario, Task
+from eascope.experiments.scenario import DEADLINE, FAIR, Attributes, Phase, Scenario, Task
 from eascope.experiments.turns import Course, Turn, drawn, plain
 from eascope.host.cache import digest_of
 from eascope.host.errors import bad_input
@@ -58,7 +58,11 @@ MOST_S = 1_000_000
 #: rt-app logs into the trace alone.
 LOG = {"logdir": "/tmp", "log_size": "disable", "gnuplot": False, "ftrace": FTRACE}
 
-POLICY = {"other": "SCHED_OTHER", "idle": "SCHED_IDLE", "fifo": "SCHED_FIFO", "rr": "SCHED_RR"}
+#: rt-app knows no SCHED_BATCH: the agent makes these threads that.
+POLICY = {
+    **{"other": "SCHED_OTHER", "batch": "SCHED_OTHER", "idle": "SCHED_IDLE"},
+    **{"fifo": "SCHED_FIFO", "rr": "SCHED_RR", DEADLINE: "SCHED_DEADLINE"},
+}
 
 
 @dataclass(frozen=True)
@@ -236,7 +240,7 @@ def _record_of_file(task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction)
         deadline_us=period_us if task.absolute else None,
         work_us=round(turns[0] * us_of_turn) if len({*turns}) == 1 else None,
         turns=tuple(turns),
-        uclamp=UclampRange(known.uclamp_min, known.uclamp_max),
+        uclamp=UclampRange(known.attributes.uclamp_min, known.attributes.uclamp_max),
         cpus=known.cpus,
         waits=task.waits,
         rest_us=task.rest_us,
@@ -308,6 +312,9 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
             f'clock = "{task.clock}"': task.clock != "exact",
             f"memory = {task.memory:g}": task.memory,
             f"latency_nice = {task.latency_nice}": task.latency_nice is not None,
+            'policy = "batch": written as SCHED_OTHER': any(
+                each.policy == "batch" for each in task.all_attributes
+            ),
             "slice_us: rt-app before March 2025 ignores dl-runtime of SCHED_OTHER": task.slice_us,
             "run_instructions: given as us of this platform's largest CPU": any(
                 phase.run_instructions for phase in task.phases
@@ -318,6 +325,7 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
         if group.files:
             yield f"group {group.name}: {', '.join(file for file, _ in group.files)}"
     yield from (f"program {program.name}: {program.run}" for program in scenario.programs)
+    yield from (f"[kernel_threads]: {name}" for name, _ in scenario.kernel_threads)
     if scenario.writes:
         yield f"events: {len(scenario.writes)} within the window"
     if scenario.background != "none":
@@ -401,6 +409,8 @@ def _document(entries: dict[str, dict[str, Any]]) -> bytes:
         "pi_enabled": False,
         "lock_pages": False,
         **LOG,
+        # Markers of attributes have no name that rt-app reads: they come with all kinds alone.
+        "ftrace": True if _attributes_change(entries) else FTRACE,
     }
     threads = []
     for key, entry in entries.items():
@@ -410,6 +420,11 @@ def _document(entries: dict[str, dict[str, Any]]) -> bytes:
         threads.append(f'{_compact(key)}:{head[:-1]},"phases":{{\n{lines}}}}}')
     tasks = ",\n".join(threads)
     return f'{{"global":{_compact(settings)},\n"tasks":{{\n{tasks}}}}}\n'.encode()
+
+
+def _attributes_change(entries: dict[str, dict[str, Any]]) -> bool:
+    phases = [phase for entry in entries.values() for phase in entry["phases"].values()]
+    return any("policy" in phase for phase in phases)
 
 
 def _compact(value: object) -> str:
@@ -447,12 +462,7 @@ def _entry(
 ) -> dict[str, Any]:
     """Thread ``number`` of a task as rt-app wants it."""
     loop = -1 if course.repeat is None else course.repeat
-    entry: dict[str, Any] = {"loop": loop, "delay": start_us, "policy": POLICY[task.policy]}
-    entry["priority"] = task.nice if task.policy in ("other", "idle") else task.priority
-    if task.uclamp_min is not None:
-        entry["util_min"] = task.uclamp_min
-    if task.uclamp_max is not None:
-        entry["util_max"] = task.uclamp_max
+    entry = {"loop": loop, "delay": start_us} | _stated(task.attributes)
     if task.cpus is not None:
         entry["cpus"] = [task.cpus[number]] if task.pinned else list(task.cpus)
     met: Counter[str] = Counter()
@@ -465,11 +475,46 @@ def _entry(
         f"phase{index}": _phase(phase, turn, task.name if waited_for else None, met)
         for index, (phase, turn) in enumerate(turns)
     }
+    _change_attributes(task, [phase for phase, _ in turns], list(entry["phases"].values()))
     timers = (phase["timer"] for phase in entry["phases"].values() if "timer" in phase)
     if (first := next(timers, None)) is not None:
         # A thread's timer is one and the same in all of its phases; its first event sets the mode.
         first["mode"] = "absolute"
     return entry
+
+
+def _stated(attributes: Attributes) -> dict[str, Any]:
+    """Attributes as rt-app reads them; it leaves alone what is not named."""
+    stated: dict[str, Any] = {"policy": POLICY[attributes.policy]}
+    if attributes.deadline:
+        keys = ("dl-runtime", "dl-deadline", "dl-period")
+        return stated | dict(zip(keys, attributes.deadline, strict=True))
+    fair = attributes.policy in FAIR
+    stated["priority"] = attributes.nice if fair else attributes.priority
+    clamps = {"util_min": attributes.uclamp_min, "util_max": attributes.uclamp_max}
+    return stated | {key: clamp for key, clamp in clamps.items() if clamp is not None}
+
+
+def _change_attributes(
+    task: Task, phases: Sequence[Phase], written: Sequence[dict[str, Any]]
+) -> None:
+    """Add attributes to the turns in front of which they change, with the clamps to take back.
+
+    A turn without any has those of the turn before, and the first one those of the last.
+    """
+    every = task.all_attributes
+    if len({*every}) == 1:
+        return
+    free = {"util_min": 0, "util_max": 1024}
+    clamped = [key for key in free if any(key in _stated(each) for each in every)]
+    before = task.attributes
+    for index, (phase, turn) in enumerate(zip(phases, written, strict=True)):
+        own = phase.attributes or task.attributes
+        repeated = index == 0 and phases[-1].attributes != phase.attributes
+        if own != before or repeated:
+            kept = {} if own.deadline else {key: free[key] for key in clamped}
+            turn.update(kept | _stated(own))
+        before = own
 
 
 def _meet(events: dict[str, Any], names: tuple[str, ...], met: Counter[str]) -> None:
@@ -529,7 +574,7 @@ def _record(
         deadline_us=None if task.clock == "exponential" else task.period_us,
         work_us=next(iter(work)) if len(work) == 1 else None,
         turns=tuple(turns),
-        uclamp=UclampRange(task.uclamp_min, task.uclamp_max),
+        uclamp=UclampRange(task.attributes.uclamp_min, task.attributes.uclamp_max),
         cpus=task.cpus,
         memory=task.memory,
         group=task.group.name if task.group else "",

@@ -32,11 +32,28 @@ BACKGROUNDS = {
     "none": "no other",
     "board": "those of an idle device",
 }
+#: Policies of threads, by class.
+FAIR, REALTIME, DEADLINE = ("other", "batch", "idle"), ("fifo", "rr"), "deadline"
 MOST_THREADS = 99
 MOST_PHASES = 1000
 MOST_EXPECTATIONS = 99
 #: How long it takes until threads are in their groups, by thread (measured on juno-r2: 1.1 ms).
 PLACING_MS = 3
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """What a thread asks the scheduler for; clamps of None are the kernel's.
+
+    :param deadline: with this policy alone: runtime, deadline and period in us.
+    """
+
+    policy: str = "other"
+    nice: int = 0
+    priority: int = 10
+    uclamp_min: int | None = None
+    uclamp_max: int | None = None
+    deadline: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,8 @@ class Phase:
     sleep_us: int | None
     period_us: int | None
     cpus: tuple[int, ...] | None
+    #: Those of its turns; None: the task's.
+    attributes: Attributes | None = None
 
 
 @dataclass(frozen=True)
@@ -72,11 +91,7 @@ class Task:
     cpus: tuple[int, ...] | None
     pinned: bool
     repeat: int | None
-    uclamp_min: int | None
-    uclamp_max: int | None
-    policy: str
-    nice: int
-    priority: int
+    attributes: Attributes
     phases: tuple[Phase, ...]
     #: How a turn's work varies: its standard deviation divided by its mean.
     work_cv: float = 0.0
@@ -104,7 +119,13 @@ class Task:
     @property
     def placed(self) -> bool:
         """Whether the agent gives its threads what rt-app cannot."""
-        return bool(self.group) or self.latency_nice is not None or self.slice_us is not None
+        stated = self.latency_nice is not None or self.slice_us is not None
+        return bool(self.group) or stated or self.attributes.policy == "batch"
+
+    @property
+    def all_attributes(self) -> list[Attributes]:
+        """Its own attributes, and those of its phases."""
+        return [self.attributes, *(phase.attributes for phase in self.phases if phase.attributes)]
 
     @property
     def affinities(self) -> list[tuple[int, ...]]:
@@ -216,6 +237,8 @@ class Scenario:
     image: str = MINIMAL
     #: rt-app's own file, whose tasks its tasks are.
     rt_app: RtAppFile | None = None
+    #: The CPUs on which threads of the kernel may run, by name.
+    kernel_threads: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def memory(self) -> tuple[float, ...]:
@@ -230,7 +253,8 @@ class Scenario:
     @property
     def has_clamps(self) -> bool:
         """Whether any thread or group of it has a clamp."""
-        clamps = {(task.uclamp_min, task.uclamp_max) for task in self.tasks}
+        own = [attributes for task in self.tasks for attributes in task.all_attributes]
+        clamps = {(each.uclamp_min, each.uclamp_max) for each in own}
         members = (program.member for program in self.programs)
         clamps |= {(member.uclamp_min, member.uclamp_max) for member in members if member}
         in_groups = any(group.has_clamps for group in self.groups)

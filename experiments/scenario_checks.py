@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from eascope.analysis.paths import PROGRAM, wrong_path
 from eascope.analysis.programs import MEASURES, OPERATIONS, is_measure
 from eascope.analysis.records.cell import NO_GROUP
 from eascope.analysis.statement import parse as parse_statement
+from eascope.configs.platform import CAPACITY_SCALE, Platform
 from eascope.experiments import members
 from eascope.experiments.program import Program
 from eascope.experiments.scenario import (
+    DEADLINE,
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
+    REALTIME,
     Scenario,
     Task,
 )
@@ -51,6 +55,42 @@ def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
     threads = sum(task.count for task in scenario.tasks)
     if threads > MOST_THREADS:
         raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
+
+
+def check_attributes(
+    scenario: Scenario, tables: tuple[StrictTable, ...], platform: Platform
+) -> None:
+    """Check what the kernel would refuse of attributes, or rt-app cannot take back."""
+    # What sched_dl_overflow() admits: 95 % of all capacity, less each CPU's fair server. On 6.12
+    # a rebuild of domains, as EAS makes one, forgets the servers, and then more is admitted.
+    most = Fraction(95 * sum(platform.capacities), 100 * CAPACITY_SCALE)
+    most -= Fraction(5 * len(platform.cpus), 100)
+    wanted = Fraction(0)
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        every = task.all_attributes
+        policies = {each.policy for each in every}
+        lows = {each.uclamp_min is None for each in every}
+        if len(lows) > 1 and policies & {*REALTIME}:
+            # Without one it has what the kernel gives real-time tasks, which is a setting.
+            raise bad_input(table.file, table.key("uclamp"), None, "a min, as in a phase of it")
+        if task.slice_us is not None and len(policies) > 1:
+            raise table.error("slice_us", "not together with a phase's policy, which resets it")
+        if DEADLINE not in policies:
+            continue
+        apart = any(group.is_partition for group in scenario.groups)
+        if task.affinities or apart or (task.group and task.group.cpus):
+            allowed = "no deadline task with cpus, in a group with cpus, or beside a partition: "
+            raise table.error("policy", allowed + "the kernel wants all CPUs for it")
+        shares = [Fraction(each.deadline[0], each.deadline[2]) for each in every if each.deadline]
+        wanted += task.count * max(shares)
+        if wanted > most:
+            allowed = (
+                f"up to {float(most):.3f} CPUs' time for deadline tasks together, which {task.name}"
+                f" makes {float(wanted):.3f}: the kernel admits no more on {platform.name}"
+            )
+            raise bad_input(
+                table.file, table.key("deadline"), dict(table.data["deadline"]), allowed
+            )
 
 
 def check_frames(scenario: Scenario, top: StrictTable) -> None:

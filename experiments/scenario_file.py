@@ -35,10 +35,14 @@ from eascope.experiments.rtapp_json import read as read_rt_app
 from eascope.experiments.scenario import (
     BACKGROUNDS,
     CLOCKS,
+    DEADLINE,
+    FAIR,
     MOST_EXPECTATIONS,
     MOST_PHASES,
     MOST_THREADS,
     PLACING_MS,
+    REALTIME,
+    Attributes,
     Move,
     Phase,
     Scenario,
@@ -47,6 +51,7 @@ from eascope.experiments.scenario import (
     Write,
 )
 from eascope.experiments.scenario_checks import (
+    check_attributes,
     check_frames,
     check_measures,
     check_programs,
@@ -74,7 +79,11 @@ MOST_START_TURNS = 100
 MOST_MEMORY = 0.7
 #: Of what a source measured, in a unit of result.json.
 MOST_SIZE = 1e9
-POLICIES = ("other", "idle", "fifo", "rr")
+POLICIES = (*FAIR, *REALTIME, DEADLINE)
+#: Keys of a task that its phases may change.
+ATTRIBUTES = ("policy", "nice", "priority", "uclamp", "deadline")
+#: What the kernel takes as a runtime and as a period of a deadline task, in us.
+LEAST_RUNTIME_US, LEAST_PERIOD_US, MOST_PERIOD_US = 2, 100, 1 << 22
 MOST_PROGRAMS = 9
 #: Writes within a window.
 MOST_EVENTS = 100
@@ -89,16 +98,17 @@ KEYS = {
     "": (
         *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
         *("group", "task", "program", "window", "event", "expect", "work", "frames", "rt_app"),
+        "kernel_threads",
     ),
     "task": (
-        *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
+        *("name", "count", "cpus", "pin", "repeat", *ATTRIBUTES),
         *("latency_nice", "slice_us", "group", "start_cpus", "start_turns"),
         *("work_cv", "clock", "start_within_us", "memory"),
         "phase",
     ),
     "task.phase": (
         *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
-        *("sleep_us", "period_us", "cpus"),
+        *("sleep_us", "period_us", "cpus", *ATTRIBUTES),
     ),
     "group": GROUP_KEYS,
     "event": ("at_ms", "write", "task", "group", *CHANGEABLE),
@@ -158,6 +168,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         writes=_events(top, window, platform, groups, {task.name: task for task in tasks}),
         groups=groups,
         image=image,
+        kernel_threads=_kernel_threads(top, platform),
         placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
         if any(task.placed for task in tasks)
         else 0,
@@ -167,6 +178,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     check_frames(scenario, top)
     if not rt_app:
         check_tasks(scenario, tables)
+        check_attributes(scenario, tables, platform)
         check_noise(scenario, tables, platform)
     check_programs(scenario, programs, top.table("window"))
     check_measures(scenario, top)
@@ -202,11 +214,13 @@ def _of_rt_app(task: RtAppTask, default_policy: str) -> Task:
         cpus=tuple(sorted({*says["cpus"]})) if says.get("cpus") else None,
         pinned=False,
         repeat=None if task.endless else 1,
-        uclamp_min=low,
-        uclamp_max=high,
-        policy=policy,
-        nice=says.get("priority", 0) if policy in ("other", "idle") else 0,
-        priority=says.get("priority", 10),
+        attributes=Attributes(
+            policy=policy,
+            nice=says.get("priority", 0) if policy in ("other", "idle") else 0,
+            priority=says.get("priority", 10),
+            uclamp_min=low,
+            uclamp_max=high,
+        ),
         phases=tuple(map(_phase_of_rt_app, task.parts)),
         start_within_us=APART_US,
     )
@@ -228,6 +242,19 @@ def _phase_of_rt_app(part: Mapping[str, Any]) -> Phase:
     )
 
 
+def _kernel_threads(
+    top: StrictTable, platform: Platform
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """The table ``[kernel_threads]``."""
+    table = top.table("kernel_threads") if top.has("kernel_threads") else StrictTable("", {})
+    for name in table.data:
+        if not re.fullmatch(r"[\w:/.-]{1,15}", name):
+            raise table.error(
+                name, "a kernel thread's name of up to 15 characters, such as kswapd0"
+            )
+    return tuple((name, read_cpus(table, platform, name) or ()) for name in table.data)
+
+
 def _optional(
     table: StrictTable, key: str, minimum: int, maximum: int, unit: str = ""
 ) -> int | None:
@@ -245,16 +272,10 @@ def _task(
     name = table.text("name")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > room:
         raise table.error("name", f"1 to {room} of a-z 0-9 _, beginning with a letter")
-    policy = table.text("policy", POLICIES) if table.has("policy") else "other"
-    fair = policy in ("other", "idle")
-    if table.has("nice") and not fair:
-        raise table.error("nice", f"no nice with policy {policy}")
-    if table.has("priority") and fair:
-        raise table.error("priority", f"no priority with policy {policy}")
+    attributes = _attributes(table, platform, None)
     for key in ("slice_us", "latency_nice"):
-        if table.has(key) and not fair:
-            raise table.error(key, f"no {key} with policy {policy}")
-    low, high = read_clamps(table, platform)
+        if table.has(key) and attributes.policy not in FAIR:
+            raise table.error(key, f"no {key} with policy {attributes.policy}")
     phases = table.tables("phase", 1, MOST_PHASES)
     repeat = _repeat(table)
     if pinned:
@@ -263,7 +284,8 @@ def _task(
                 raise phase.error("cpus", "not together with the task's pin")
     others = [other for other in names_there if other != name]
     parsed = tuple(
-        _phase(phase, platform, others, repeat == 1 and phase is phases[-1]) for phase in phases
+        _phase(phase, platform, attributes, others, repeat == 1 and phase is phases[-1])
+        for phase in phases
     )
     start = _start(table, platform, parsed)
     if start:  # then they are free: a mask of all CPUs is the release
@@ -274,11 +296,7 @@ def _task(
         cpus=cpus,
         pinned=pinned,
         repeat=repeat,
-        uclamp_min=low,
-        uclamp_max=high,
-        policy=policy,
-        nice=_optional(table, "nice", -20, 19) or 0,
-        priority=_optional(table, "priority", 1, 98) or 10,
+        attributes=attributes,
         phases=parsed,
         work_cv=table.number("work_cv", 0, MOST_CV) if table.has("work_cv") else 0.0,
         clock=table.text("clock", CLOCKS) if table.has("clock") else "exact",
@@ -292,6 +310,46 @@ def _task(
     task = replace(task, group=read_group(table, groups, task.affinities))
     table.finish()
     return task
+
+
+def _attributes(table: StrictTable, platform: Platform, task: Attributes | None) -> Attributes:
+    """What a task states of `ATTRIBUTES`, or a phase of it; what a phase leaves out is the task's.
+
+    :param task: the attributes of the phase's task; None: this is the task.
+    """
+    base = task or Attributes()
+    policy = table.text("policy", POLICIES) if table.has("policy") else base.policy
+    for key, policies in (("nice", FAIR), ("priority", REALTIME), ("deadline", (DEADLINE,))):
+        if table.has(key) and policy not in policies:
+            raise table.error(key, f"no {key} with policy {policy}")
+    if table.has("uclamp") and policy == DEADLINE:
+        raise table.error("uclamp", f"no uclamp with policy {policy}: it has no effect there")
+    if policy != base.policy and task and "batch" in (policy, base.policy):
+        raise table.error("policy", f"{base.policy}, its task's: batch does not change by phase")
+    low, high = read_clamps(table, platform)
+    nice, priority = _optional(table, "nice", -20, 19), _optional(table, "priority", 1, 98)
+    deadline = base.deadline if policy == base.policy else None
+    if policy == DEADLINE and (table.has("deadline") or deadline is None):
+        deadline = _deadline(table.table("deadline"))
+    return Attributes(
+        policy,
+        base.nice if nice is None else nice,
+        base.priority if priority is None else priority,
+        base.uclamp_min if low is None else low,
+        base.uclamp_max if high is None else high,
+        deadline,
+    )
+
+
+def _deadline(table: StrictTable) -> tuple[int, int, int]:
+    """Runtime, deadline and period in us, as ``__checkparam_dl()`` takes them."""
+    period = table.integer("period_us", LEAST_PERIOD_US, MOST_PERIOD_US, "us")
+    deadline = period
+    if table.has("deadline_us"):
+        deadline = table.integer("deadline_us", LEAST_RUNTIME_US, period, "us, up to period_us")
+    runtime = table.integer("runtime_us", LEAST_RUNTIME_US, deadline, "us, up to the deadline")
+    table.finish()
+    return runtime, deadline, period
 
 
 def _start(table: StrictTable, platform: Platform, phases: Sequence[Phase]) -> tuple[int, ...]:
@@ -338,7 +396,9 @@ def _repeat(table: StrictTable) -> int | None:
     return table.integer("repeat", 1, 1_000_000)
 
 
-def _phase(table: StrictTable, platform: Platform, others: list[str], last: bool) -> Phase:
+def _phase(
+    table: StrictTable, platform: Platform, task: Attributes, others: list[str], last: bool
+) -> Phase:
     table.only(KEYS["task.phase"])
     loops = _optional(table, "loops", 1, 1_000_000)
     if loops is None and not last:
@@ -371,6 +431,8 @@ def _phase(table: StrictTable, platform: Platform, others: list[str], last: bool
             "wait, meet, one of run_us, runtime_us, run_instructions, or sleep_us or period_us",
         )
     cpus = read_cpus(table, platform)
+    own = any(table.has(key) for key in ATTRIBUTES)
+    attributes = _attributes(table, platform, task) if own else None
     table.finish()
     return Phase(
         loops=loops,
@@ -383,6 +445,7 @@ def _phase(table: StrictTable, platform: Platform, others: list[str], last: bool
         sleep_us=sleep_us,
         period_us=period_us,
         cpus=cpus,
+        attributes=attributes,
     )
 
 

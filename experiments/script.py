@@ -110,7 +110,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *([f"write {RANDOM} {replicate.rng_seed}"] if replicate.rng_seed else []),
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
-        *([f"write {TRACING_ON} 1"] if events else []),
+        *([f"write {TRACING_ON} 1", "trace-state"] if events else []),
         *_window(scenario, workload, copies, full, switching, bool(events)),
         *_proofs_after(scenario, proofs),
         *(f"report {path}" for path in REPORTED),
@@ -121,7 +121,15 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *members.transactions(scenario),
         "exit",
     ]
-    head = [*_switches(scenario, first), *boot, *(elision_lines(elision) if elision else [])]
+    threads = [
+        f"affinity {name} {' '.join(map(str, cpus))}" for name, cpus in scenario.kernel_threads
+    ]
+    head = [
+        *_switches(scenario, first),
+        *threads,
+        *boot,
+        *(elision_lines(elision) if elision else []),
+    ]
     return _lines([*head, *mixture_lines(mixtures)]) + _files(workload) + _lines(body)
 
 
@@ -173,12 +181,14 @@ def _attributes(scenario: Scenario, workload: Workload) -> Iterable[str]:
 
 
 def _slices(scenario: Scenario, workload: Workload, task: Task) -> Iterable[str]:
-    """Lines that give the threads of a task their slice.
+    """Lines that give the threads of a task their slice, and SCHED_BATCH.
 
     rt-app states a policy as a thread starts, and with it the default slice.
     """
-    if task.slice_us is not None:
-        for thread in _threads(scenario, workload, task):
+    for thread in _threads(scenario, workload, task):
+        if task.attributes.policy == "batch":
+            yield f"batch {thread}"
+        if task.slice_us is not None:
             yield f"slice {thread} {task.slice_us}"
 
 

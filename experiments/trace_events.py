@@ -43,6 +43,7 @@ GROUPS = {
         "lisa:lisa__sched_pelt_se",
     ),
     "uclamp": ("eascope:sched_uclamp_cpu", "eascope:sched_uclamp_task"),
+    "irq": ("irq:irq_handler_entry", "irq:irq_handler_exit"),
     "cpufreq": ("eascope:gem5_dvfs", "eascope:sched_cpufreq_req"),
 }
 #: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eascope.host.cache import artefact, sha256_bytes
 from eascope.host.errors import RequestError
 from eascope.host.strict import NAME_RULE, is_name
 from eascope.kernels.guest_files import FEATURES
-from eascope.kernels.queues import CONFIG, changes_something, states_options
+from eascope.kernels.queues import changes_something, made_queue, states_options
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.switches import PATH_RULE, Switches, is_switch
 from eascope.kernels.trees import Tree, read_tree
@@ -169,36 +168,14 @@ def _read_patch(text: str) -> tuple[str, Path]:
         reason = error.strerror or "it cannot be read"
         raise RequestError(f"--patch {text!r}: {reason}: allowed: a patch, [NAME=]FILE") from error
     if not changes_something(content) and not states_options(content):
-        raise RequestError(
-            f"--patch {text!r}: it has no hunk: allowed: a patch, [NAME=]FILE, or a fragment of "
-            "the configuration in addition to a patch"
-        )
+        allowed = "a patch, [NAME=]FILE, or a fragment of the configuration"
+        raise RequestError(f"--patch {text!r}: it has no hunk: allowed: {allowed}")
     plain = re.sub(r"^\d+-", "", file.stem.lower())
     return name or re.sub(r"[^a-z0-9]+", "-", plain).strip("-"), file
 
 
 def _queue(name: str, files: Sequence[Path]) -> Path:
-    """A queue of ``files`` in the cache: their present content is built and recorded.
-
-    A line of a series is a file's name up to the first space, so other characters become dashes.
-    """
-    texts = {file: file.read_bytes() for file in files}
-    patches = [file for file in files if changes_something(texts[file])]
-    if not patches:
-        raise RequestError(f"--patch {name}={files[0]}: options alone: allowed: a patch as well")
-    stems = (re.sub(r"^[0-9]+-", "", file.stem) for file in patches)
-    contents = {
-        f"{number:04}-{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}.patch": texts[file]
-        for number, (stem, file) in enumerate(zip(stems, patches, strict=True), start=1)
-    }
-    series = "".join(f"{patch}\n" for patch in contents).encode()
-    if config := b"\n".join(texts[file] for file in files if file not in patches):
-        contents[CONFIG] = config
-
-    def build(folder: Path) -> None:
-        (folder / name).mkdir()
-        for file, content in {**contents, "series": series}.items():
-            (folder / name / file).write_bytes(content)
-
-    key = {"name": name, "patches": {k: sha256_bytes(v) for k, v in contents.items()}}
-    return artefact("own-patches", key, build, label=f"patches {name}") / name
+    """A queue of ``files`` in the cache: their present content is built and recorded."""
+    texts = [(file.name, file.read_bytes()) for file in files]
+    options = [text for _, text in texts if not changes_something(text)]
+    return made_queue(name, [item for item in texts if item[1] not in options], b"\n".join(options))

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from eascope.host.cache import digest_of, sha256_bytes, sha256_file, write_atomic
+from eascope.host.cache import artefact, digest_of, sha256_bytes, sha256_file, write_atomic
 from eascope.host.errors import RequestError, nearest
 from eascope.host.strict import shown_path
 from eascope.kernels.releases import DEFAULT, RELEASES
@@ -158,7 +158,8 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
     adds them.
 
     :raises RequestError: one line, for a ``series`` that cannot be what was meant: it names a patch
-        that is not there, elsewhere, empty or named before, or it leaves one of the folder out; for
+        that is not there, elsewhere, empty or named before, or it leaves one of the folder out; it
+        names none, and the folder has no fragment of the configuration either; for
         a file to be added that is not text.
     """
     ported = is_ported(folder, release)
@@ -192,10 +193,33 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
                 where = f"{shown_path(series)}: line {number} = {name!r}"
                 raise RequestError(f"{where}: allowed: {allowed}")
             patches.append(patch)
-    if not patches:
+    if not patches and not (folder / CONFIG).is_file():
         raise RequestError(f"{shown_path(series)}: no patch: allowed: at least one on a line")
     _check_complete(series, lines, below)
     return _patch_of_files(folder) + patches
+
+
+def made_queue(name: str, patches: Sequence[tuple[str, bytes]], config: bytes = b"") -> Path:
+    """A queue in the cache, of ``patches`` by their files' names, and of options.
+
+    A line of a series is a file's name up to the first space, so other characters become dashes.
+    """
+    stems = (re.sub(r"^[0-9]+-", "", Path(file).stem) for file, _ in patches)
+    contents = {
+        f"{number:04}-{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}.patch": content
+        for number, (stem, (_, content)) in enumerate(zip(stems, patches, strict=True), start=1)
+    }
+    series = "".join(f"{patch}\n" for patch in contents).encode()
+    if config:
+        contents[CONFIG] = config
+
+    def build(folder: Path) -> None:
+        (folder / name).mkdir()
+        for file, content in {**contents, "series": series}.items():
+            (folder / name / file).write_bytes(content)
+
+    key = {"name": name, "patches": {k: sha256_bytes(v) for k, v in contents.items()}}
+    return artefact("own-patches", key, build, label=f"patches {name}") / name
 
 
 def own_files(folder: Path) -> dict[str, Path]:

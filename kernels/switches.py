@@ -14,6 +14,7 @@ SWITCH_ROOTS = (
     "/proc/sys/",
     "/sys/kernel/debug/sched/",
     "/sys/devices/system/cpu/",
+    "/sys/devices/virtual/workqueue/",
 )
 #: What takes CPUs away: state, domains and energies are those of a machine with all of its CPUs.
 _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
@@ -29,15 +30,15 @@ PATH_RULE = (
 Switches = tuple[tuple[str, str], ...]
 
 
-def read_switches(table: StrictTable) -> Switches:
-    """The pairs of path and value at the key ``switches``.
+def read_switches(table: StrictTable, key: str = "switches") -> Switches:
+    """The pairs of path and value at ``key``.
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     allowed = f"a list of [path, value], both strings, {PATH_RULE}"
-    value = table.value("switches", allowed)
+    value = table.value(key, allowed)
     if not isinstance(value, list) or not all(is_switch(item) for item in value):
-        raise table.error("switches", allowed)
+        raise table.error(key, allowed)
     return tuple((path, text) for path, text in value)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels and variants: loading ``variants.toml``.
+"""Kernels and variants: loading ``variants.toml``, and a person's own files.
 
 A variant is a kernel, run-time switches, boot arguments and a device-tree flavour. Every run checks
 the state that it declares: EAS on or off, the governor (`kernels.state`).
@@ -7,6 +7,7 @@ the state that it declares: EAS on or off, the governor (`kernels.state`).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,9 +15,16 @@ from functools import cache
 from pathlib import Path
 
 from eascope.configs.devicetree import FLAVOURS
-from eascope.host.errors import RequestError
-from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml
-from eascope.kernels.queues import folders_of_queues, series_patches
+from eascope.host.errors import EascopeError, RequestError, missing_key
+from eascope.host.imports import REPO
+from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
+from eascope.kernels.queues import (
+    changes_something,
+    folders_of_queues,
+    made_queue,
+    series_patches,
+    states_options,
+)
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.switches import read_switches
 from eascope.kernels.trees import Tree
@@ -32,6 +40,8 @@ EAS_GOVERNOR = "schedutil"
 GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "userspace")
 #: What the list of a variant's differences from its source may be.
 DEVIATIONS = "a list of texts on one line each, empty where nothing deviates"
+#: What a person's own file may add to a variant.
+_ADDED = ("patches", "config", "boot", "switch")
 _BOOT = re.compile(r"[!#-~]+( [!#-~]+)*")
 #: Arguments that take CPUs away, as `kernels.switches` has files that do.
 _TAKES_CPUS = ("isolcpus", "maxcpus", "nosmp", "nr_cpus")
@@ -105,6 +115,7 @@ class Variant:
     :param deviations: what differs from that source; whether a figure of ours may be compared with
         one of the source's depends on it.
     :param releases: those that have its switches; empty: all for which its kernel can be built.
+    :param own: a person's, not the project's.
     """
 
     name: str
@@ -117,14 +128,15 @@ class Variant:
     switches: tuple[tuple[str, str], ...]
     declares: Declared
     releases: tuple[str, ...] = ()
+    own: bool = False
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The contents of ``variants.toml``, by name, in the file's order.
+    """The contents of ``variants.toml``, by name, in the file's order, then a person's own files.
 
-    ``planned`` are one-line summaries, ``broken`` errors of lines of ``[own]``: each is raised only
-    when its name is asked for.
+    ``planned`` are one-line summaries, ``broken`` errors of own variants: each is raised only when
+    its name is asked for.
     """
 
     kernels: Mapping[str, Kernel]
@@ -133,13 +145,11 @@ class Catalogue:
     broken: Mapping[str, RequestError]
 
     def shipped(self) -> list[Variant]:
-        """The variants of the project, without those of ``[own]``."""
-        return [
-            variant for variant in self.variants.values() if not self.kernels[variant.kernel].own
-        ]
+        """The variants of the project, without a person's own."""
+        return [variant for variant in self.variants.values() if not variant.own]
 
     def check(self, name: str) -> None:
-        """Complain about a name whose line in ``[own]`` is wrong.
+        """Complain about an own variant whose line or file is wrong.
 
         :raises RequestError: what is wrong with it.
         """
@@ -168,9 +178,15 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
             own[name] = _own(top.table("own"), name, known, variants)
         except RequestError as error:
             broken[name] = error
-    known |= {name: kernel for name, (kernel, _) in own.items()}
-    variants |= {name: variant for name, (_, variant) in own.items()}
     planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
+    taken = {*known, *variants, *planned, *own, *broken, *RELEASES}
+    for file in sorted(own_folder(path).glob("*.toml")):
+        try:
+            own[file.stem] = _own_file(file, taken, known, variants)
+        except EascopeError as error:
+            broken[file.stem] = RequestError(str(error))
+    known |= {kernel.name: kernel for kernel, _ in own.values()}
+    variants |= {name: variant for name, (_, variant) in own.items()}
     top.finish()
     return Catalogue(known, variants, planned, broken)
 
@@ -219,8 +235,75 @@ def _own(
             source=f"kernels/series/{name}",
             deviations=(),
             kernel=name,
+            own=True,
         ),
     )
+
+
+def own_folder(path: Path = VARIANTS) -> Path:
+    """The folder of a person's ``NAME.toml``: ``own`` beside ``variants.toml`` in a checkout.
+
+    An installed eascope has its user's ``${XDG_CONFIG_HOME:-~/.config}/eascope/own``.
+    """
+    if (REPO / "pyproject.toml").is_file():
+        return path.parent / "own"
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path.home() / ".config") / "eascope/own"
+
+
+def _own_file(
+    file: Path, taken: set[str], kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
+) -> tuple[Kernel, Variant]:
+    """Kernel and variant of an own file: the variant ``base`` with what the file adds.
+
+    :raises EascopeError: a wrong name, key or patch.
+    """
+    table, name = read_toml(file), file.stem
+    if not is_name(name) or name in taken:
+        allowed = f"a name of {NAME_RULE}, that no kernel or variant has"
+        raise RequestError(f"{shown_path(file)}: name {name!r}: allowed: {allowed}")
+    table.only(("base", "description", *_ADDED))
+    base = variants[table.text("base", variants, LISTING)]
+    kernel = kernels[base.kernel]
+    summary = table.text("description")
+    if not any(table.has(key) for key in _ADDED):
+        raise missing_key(table.file, _ADDED[0], f"one at least of {', '.join(_ADDED)}")
+    patches = [
+        _own_patch(table, file.parent / Path(patch).expanduser())
+        for patch in (table.texts("patches") if table.has("patches") else ())
+    ]
+    config = "".join(f"{line}\n" for line in table.texts("config")) if table.has("config") else ""
+    if config and not states_options(config.encode()):
+        raise table.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
+    if patches or config:
+        series, queue = (*kernel.series, name), made_queue(name, patches, config.encode())
+        kernel = replace(kernel, name=name, summary=summary, series=series, own=name, patches=queue)
+    variant = replace(
+        base,
+        name=name,
+        summary=summary,
+        source=shown_path(file),
+        deviations=(),
+        kernel=kernel.name,
+        boot=f"{base.boot} {_boot(table) if table.has('boot') else ''}".strip(),
+        switches=(*base.switches, *(read_switches(table, "switch") if table.has("switch") else ())),
+        own=True,
+    )
+    table.finish()
+    return kernel, variant
+
+
+def _own_patch(table: StrictTable, path: Path) -> tuple[str, bytes]:
+    """Name and content of a patch that an own file names."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise table.error(
+            "patches", f"patches, and {shown_path(path)}: {error.strerror}"
+        ) from error
+    if not changes_something(content):
+        raise table.error("patches", f"patches, and {shown_path(path)} has no hunk")
+    return path.name, content
 
 
 def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from eascope.analysis.measures.registry import Lines, measure
-from eascope.analysis.records.result import Busy, Pushes
+from eascope.analysis.records.result import Busy, IdleChoice, Pushes
 from eascope.analysis.run_data import RunData
 from eascope.analysis.tables import events, kernel_counters, shares
 from eascope.configs.platform import Cluster
@@ -139,6 +139,96 @@ def cpu_busy(data: RunData) -> tuple[float, ...]:
 def cluster_busy(data: RunData) -> dict[str, Busy]:
     """Busy time of the least and of the most busy CPU of a cluster."""
     return shares.cluster_busy(_busy(data), data.platform)
+
+
+def _of_stays(rows: pl.DataFrame, value: pl.Expr) -> dict[str, dict[str, float]]:
+    """A value of each CPU's stays in each idle state that it was in."""
+    table = rows.group_by("cpu", "state").agg(value.alias("value")).sort("cpu", "state")
+    values: dict[str, dict[str, float]] = {}
+    for cpu, state, number in table.iter_rows():
+        values.setdefault(str(cpu), {})[str(state)] = number
+    return values
+
+
+def _ended(data: RunData) -> pl.DataFrame:
+    """Stays that ended within the window."""
+    return data.stays.filter(pl.col("ended"))
+
+
+def _or_none(data: RunData, values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """``values``, and 0 for a state that a CPU was not in."""
+    return {
+        str(cpu): {
+            str(state): values.get(str(cpu), {}).get(str(state), 0.0)
+            for state in range(len(cluster.idle_states))
+        }
+        for cluster in data.platform.clusters
+        for cpu in cluster.cpus
+    }
+
+
+@measure(
+    keys="<cpu>.<state>",
+    unit="share of the window",
+    events=("cpu_idle",),
+    lines=Lines("idle", "cpu {name} in {state}"),
+)
+def idle_share(data: RunData) -> dict[str, dict[str, float]]:
+    """Time of a CPU in an idle state, from its entry to the end of its exit; 0 is WFI."""
+    return _or_none(data, _of_stays(data.stays, pl.col("ns").sum() / data.window.ns))
+
+
+@measure(
+    keys="<cpu>.<state>",
+    unit="1/s",
+    events=("cpu_idle",),
+    lines=Lines("idle", "cpu {name} entries of {state}"),
+)
+def idle_entries_per_s(data: RunData) -> dict[str, dict[str, float]]:
+    """Stays in an idle state that ended within the window."""
+    return _or_none(data, _of_stays(_ended(data), pl.len() / data.window.seconds))
+
+
+@measure(
+    keys="<cpu>.<state>",
+    unit="us",
+    events=("cpu_idle",),
+    lines=Lines("idle", "cpu {name} stay in {state}"),
+)
+def idle_stay_us(data: RunData) -> dict[str, dict[str, float]]:
+    """Mean time from an idle state's entry to the end of its exit: to the next wake-up."""
+    return _of_stays(_ended(data), pl.col("length_ns").mean() / 1000)
+
+
+@measure(keys="<cpu>.<state>", unit="share of its stays", events=("cpu_idle",))
+def idle_too_deep(data: RunData) -> dict[str, dict[str, float]]:
+    """Stays that were shorter than the state's target residency (sysfs: above)."""
+    return _of_stays(_ended(data), pl.col("too_deep").mean())
+
+
+@measure(keys="<cpu>.<state>", unit="share of its stays", events=("cpu_idle",))
+def idle_too_shallow(data: RunData) -> dict[str, dict[str, float]]:
+    """Stays that were long enough for the next deeper state (sysfs: below)."""
+    return _of_stays(_ended(data), pl.col("too_shallow").mean())
+
+
+@measure(keys="<cpu>.<state>", unit="share of its stays", events=("cpu_idle",))
+def idle_interrupted(data: RunData) -> dict[str, dict[str, float]]:
+    """Stays that ended before the state had been entered."""
+    return _of_stays(_ended(data), pl.col("interrupted").mean())
+
+
+@measure(
+    keys="<cluster>.too_deep, .too_shallow, .interrupted",
+    unit="share of all stays",
+    events=("cpu_idle",),
+    lines=Lines("idle", "{name} stays {key}", ("too_deep", "too_shallow", "interrupted")),
+)
+def idle_choice(data: RunData) -> dict[str, IdleChoice]:
+    """A cluster's stays in idle states that were too deep, too shallow, or ended on the way in."""
+    kinds = ("too_deep", "too_shallow", "interrupted")
+    rows = _ended(data).group_by("cluster", maintain_order=True)
+    return {name: IdleChoice(*shares) for name, *shares in rows.agg(pl.col(kinds).mean()).rows()}
 
 
 @measure(events=("sched_migrate_task",), lines=Lines("placement", "migrations", digits=0))

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from eascope.analysis.energy import joules
-from eascope.analysis.measures.registry import measure
+from eascope.analysis.energy import active_shares, joules
+from eascope.analysis.measures.registry import Lines, measure
 from eascope.analysis.records.cell import NO_GROUP, CellRecord
 from eascope.analysis.records.result import Energy, MemoryEnergy
 from eascope.analysis.run_data import RunData
 from eascope.analysis.tables.memory import memory
-from eascope.analysis.tables.tasks import OTHER
+from eascope.analysis.tables.slices import interrupts
+from eascope.analysis.tables.tasks import OTHER, kind_of
 from eascope.engines.records import COUNTERS
 from eascope.power.memory import load_controller
 
@@ -107,6 +109,78 @@ def _summed(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
         for key, value in table.items():
             _add(total, key, value)
     return total
+
+
+def _by_kind(rows: pl.DataFrame, value: pl.Expr) -> dict[str, int]:
+    """The sum of a value of each kind of thread that is no task's."""
+    values: dict[str, int] = {}
+    for thread, number in rows.select("thread", value).iter_rows():
+        values[kind_of(thread)] = values.get(kind_of(thread), 0) + number
+    return values
+
+
+@measure(
+    keys="<kind>",
+    unit="J",
+    events=("cpu_idle", "sched_migrate_task", "sched_switch", "sched_waking"),
+    files=(COUNTERS,),
+    lines=Lines("active energy of (other)", unit="mJ", digits=3),
+)
+def kernel_j(data: RunData) -> dict[str, float]:
+    """Active energy that no task has, by kind: its sum is ``energy_j.task."(other)"``."""
+    rows = data.tasks.filter(pl.col("task").is_null() | (pl.col("task") == OTHER))
+    return joules(list(_by_kind(rows, pl.col("energy_fj")).items()))
+
+
+@measure(
+    keys="<kind>",
+    unit="s",
+    events=("sched_switch",),
+    lines=Lines("running time of (other)", digits=4),
+)
+def kernel_run_s(data: RunData) -> dict[str, float]:
+    """How long threads ran that are no task's, by kind."""
+    rows = data.slices.filter(pl.col("task").is_null())
+    ran = _by_kind(rows, pl.col("t1_ns") - pl.col("t0_ns"))
+    return {kind: ns / 1e9 for kind, ns in ran.items()}
+
+
+def _interrupt(name: str) -> str:
+    """An interrupt's name as a key."""
+    return re.sub(r"\W+", "_", name)
+
+
+@measure(
+    keys="<interrupt>",
+    unit="s",
+    events=("irq_handler_entry", "irq_handler_exit"),
+    lines=Lines("hard interrupts", "time in {name}", digits=4),
+)
+def irq_s(data: RunData) -> dict[str, float]:
+    """Time in hard interrupts by name, part of whoever they interrupt; with ``--events irq``."""
+    rows = interrupts(data.trace, data.window).group_by("thread", maintain_order=True)
+    spent = rows.agg((pl.col("t1_ns") - pl.col("t0_ns")).sum())
+    return {_interrupt(name): ns / 1e9 for name, ns in spent.iter_rows()}
+
+
+@measure(
+    keys="<interrupt>",
+    unit="J",
+    events=("cpu_idle", "irq_handler_entry", "irq_handler_exit"),
+    files=(COUNTERS,),
+    lines=Lines("hard interrupts", "active energy of {name}", unit="mJ", digits=3),
+)
+def irq_j(data: RunData) -> dict[str, float]:
+    """Active energy of hard interrupts by name, likewise."""
+    rows = interrupts(data.trace, data.window)
+    spent = dict(
+        active_shares(data.intervals, rows, data.energy)
+        .group_by("pid")
+        .agg(pl.col("energy_fj").sum())
+        .iter_rows()
+    )
+    names = dict(rows.select("pid", "thread").unique().iter_rows())
+    return joules([(_interrupt(name), spent[irq]) for irq, name in sorted(names.items())])
 
 
 @measure(keys="dram, controller", unit="J", files=(COUNTERS,))

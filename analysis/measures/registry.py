@@ -27,7 +27,7 @@ class Lines:
 
     :param group: their heading.
     :param label: of a line, with ``{name}``, ``{key}`` of ``keys``, ``{cluster}`` of a CPU and
-        ``{mhz}`` of an OPP.
+        ``{mhz}`` of an OPP, ``{state}`` of a CPU.
     :param keys: keys below the name that have a line each.
     :param unit: None: that of the measure, with shares in percent.
     """

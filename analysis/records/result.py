@@ -60,6 +60,15 @@ class Busy(Record):
 
 
 @dataclass(frozen=True)
+class IdleChoice(Record):
+    """Shares of a cluster's stays in idle states: see `analysis.tables.idle.stays`."""
+
+    too_deep: float
+    too_shallow: float
+    interrupted: float
+
+
+@dataclass(frozen=True)
 class Deadlines(Record):
     """Deadlines of a task within the window.
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from eascope.analysis.tables.counters import idle_columns
-from eascope.analysis.tables.split import Stretch, both, within
+from eascope.analysis.tables.split import ENDS, Stretch, both, within
+from eascope.analysis.trace import Trace
 from eascope.analysis.window import Window
 from eascope.configs.platform import Platform
 from eascope.engines.records import SHARED_PART
@@ -91,3 +92,57 @@ def chip_times(
             common = deep if common is None else both(common, deep)
     off_ns = sum(end - begin for begin, end in common or [])
     return ChipTimes(window.t0_ns, window.t1_ns, off_ns)
+
+
+def stays(trace: Trace, platform: Platform, window: Window) -> pl.DataFrame:
+    """Stays of CPUs in idle states that ended within the window, or went on at its end.
+
+    ``ns`` is the part within the window, and ``ended`` whether it ended in it. Of those that did,
+    ``length_ns`` is from entry to exit, and ``too_deep``, ``too_shallow`` are as the kernel's
+    ``cpuidle_enter_state()`` counts ``above`` and ``below``, with all states enabled. A stay that
+    is shorter than the state's entry was ``interrupted`` on its way.
+    """
+    clusters = [platform.cluster_of(cpu) for cpu in platform.cpus]
+    states = pl.DataFrame(
+        [
+            (
+                *(cpu, cluster.name, number, state.entry_us, state.entry_us + state.exit_us),
+                *(state.residency_us, deeper[0].residency_us if deeper else None),
+            )
+            for cpu, cluster in zip(platform.cpus, clusters, strict=True)
+            for number, state in enumerate(cluster.idle_states)
+            for deeper in [cluster.idle_states[number + 1 :]]
+        ],
+        orient="row",
+        schema=dict.fromkeys(("cpu_id",), pl.Int64)
+        | {"cluster": pl.String}
+        | dict.fromkeys(("state", "entry_us", "way_us", "residency_us", "deeper_us"), pl.Int64),
+    )
+    begin, end = window.t0_ns - window.offset_ns, window.t1_ns - window.offset_ns
+    of_cpu = pl.col("t_ns").shift(-1).over("cpu_id")
+    length_us, first = pl.col("length_ns") / 1000, pl.col("state") == 0
+    return (
+        trace.table("cpu_idle")
+        .with_columns(until=of_cpu.fill_null(end + 1))
+        .filter((pl.col("state") != ENDS) & (pl.col("until") > begin) & (pl.col("t_ns") < end))
+        .join(states, on=["cpu_id", "state"], how="left", maintain_order="left")
+        .with_columns(
+            length_ns=pl.col("until") - pl.col("t_ns"),
+            ns=pl.min_horizontal("until", pl.lit(end)) - pl.max_horizontal("t_ns", pl.lit(begin)),
+            ended=pl.col("until") <= end,
+        )
+        .with_columns(
+            too_deep=~first & (length_us < pl.col("residency_us")),
+            too_shallow=(length_us >= pl.col("residency_us"))
+            # WFI is the driver's own: it takes its exit for the whole way.
+            & (
+                length_us - pl.when(first).then(1).otherwise(pl.col("way_us"))
+                >= pl.col("deeper_us")
+            ),
+            interrupted=~first & (length_us < pl.col("entry_us")),
+        )
+        .select(
+            *("cluster", pl.col("cpu_id").alias("cpu"), "state", "t_ns", "ns", "length_ns"),
+            *("ended", pl.col("too_deep", "too_shallow", "interrupted").fill_null(False)),
+        )
+    )

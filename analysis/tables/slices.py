@@ -85,6 +85,25 @@ def _without_switch(
     )
 
 
+def interrupts(trace: Trace, window: Window) -> pl.DataFrame:
+    """Hard interrupts with an action, clipped to the window, where their events were recorded.
+
+    Columns: thread (the action's name), pid (the interrupt's number), cpu, t0_ns, t1_ns.
+    """
+    both = pl.concat(
+        [trace.table("irq_handler_entry"), trace.table("irq_handler_exit")], how="diagonal"
+    )
+    ends = pl.col("t_ns").shift(-1).over("cpu")
+    return (
+        both.sort("cpu", "t_ns", maintain_order=True)
+        .with_columns(t0_ns=pl.col("t_ns") + window.offset_ns, t1_ns=ends + window.offset_ns)
+        .filter(pl.col("name").is_not_null() & pl.col("t1_ns").is_not_null())
+        .with_columns(pl.col("t0_ns", "t1_ns").clip(window.t0_ns, window.t1_ns))
+        .filter(pl.col("t1_ns") > pl.col("t0_ns"))
+        .select(pl.col("name").alias("thread"), pl.col("irq").alias("pid"), "cpu", "t0_ns", "t1_ns")
+    )
+
+
 def until(table: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     """The stretches of `slices` before ``end_ns``; one that goes on then is cut there."""
     cut = pl.col("t1_ns") > end_ns

@@ -12,6 +12,22 @@ from eascope.analysis.records.cell import TaskRecord
 #: Stands for the threads that are no task's.
 OTHER = "(other)"
 
+#: Kinds of threads that are no task's, by the beginnings of their names; the rest is `REST`.
+KINDS = {
+    **{name: name for name in ("sugov", "kworker", "ksoftirqd", "rcu", "migration")},
+    **{"agent": "init", "rt_app": "rt-app"},
+}
+REST = "rest"
+#: Active energy that no thread has: interrupts and the idle loop, while a CPU is idle.
+NO_THREAD = "no_thread"
+
+
+def kind_of(thread: str | None) -> str:
+    """The kind of a thread that is no task's."""
+    if thread is None:
+        return NO_THREAD
+    return next((kind for kind, begin in KINDS.items() if thread.startswith(begin)), REST)
+
 
 def thread_names(tasks: Sequence[TaskRecord]) -> dict[str, str]:
     """``{thread: task}`` of the tasks in ``cell.json``."""

@@ -135,6 +135,8 @@ void trace_symbol(const char *address, const char *name);
 void trace_on(void);
 /* "eascope: NAME" among the trace's markers; nothing without tracing. */
 void trace_mark(const char *name);
+/* Every CPU's clock as markers, and an event of its idle state; nothing without tracing. */
+void trace_state(void);
 /* Fails when a ring buffer has lost events: it was too small. */
 void trace_none_lost(void);
 void trace_collect(void);

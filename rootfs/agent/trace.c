@@ -6,10 +6,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SCALING_CUR_FREQ	"/sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq"
 
 static struct trace trace = { .switch_fd = -1, .marker_fd = -1 };
 
@@ -110,18 +113,66 @@ void trace_symbol(const char *address, const char *name)
 	text_str(&trace.symbols, "\n");
 }
 
-void trace_mark(const char *name)
+static void write_marker(const char *marker, int length)
 {
-	char marker[64];
-	int length;
-
-	if (!trace.set)
-		return;
-	length = snprintf(marker, sizeof(marker), "eascope: %s\n", name);
 	if (write(trace.marker_fd, marker, length) == length)
 		return;
 	trace_none_lost();
 	fail("trace_marker: %s", strerror(errno));
+}
+
+void trace_mark(const char *name)
+{
+	char marker[64];
+
+	if (trace.set)
+		write_marker(marker, snprintf(marker, sizeof(marker), "eascope: %s\n", name));
+}
+
+static char *sysfs(struct text *text, const char *format, unsigned int cpu)
+{
+	char path[128];
+	int error;
+
+	snprintf(path, sizeof(path), format, cpu);
+	error = file_read(path, text);
+	if (error < 0)
+		fail("trace-state: %s: %s", path, strerror(-error));
+	return trim(text->data);
+}
+
+/*
+ * Events tell of changes, so before the first one a reader knows nothing. Clocks are markers that
+ * LISA takes for events (devlib writes the same), and counters of systrace. A CPU that the agent
+ * runs on for a moment has events of its own: out of its idle state, and who runs there.
+ */
+void trace_state(void)
+{
+	struct text online = { 0 };
+	cpu_set_t all, one;
+	char marker[128];
+
+	if (!trace.set || sched_getaffinity(0, sizeof(all), &all) < 0)
+		return;
+	write_marker(marker, snprintf(marker, sizeof(marker), "eascope: online = %.64s\n",
+				      sysfs(&online, "/sys/devices/system/cpu/online", 0)));
+	text_free(&online);
+	for (unsigned int cpu = 0; cpu < trace.cpus; cpu++) {
+		struct text text = { 0 };
+		const char *khz = sysfs(&text, SCALING_CUR_FREQ, cpu);
+
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one) < 0)
+			fail("trace-state: cpu %u: %s", cpu, strerror(errno));
+		write_marker(marker, snprintf(marker, sizeof(marker),
+					      "cpu_frequency_devlib: state=%.16s cpu_id=%u\n",
+					      khz, cpu));
+		write_marker(marker, snprintf(marker, sizeof(marker),
+					      "C|%d|cpu%u clock, kHz|%.16s\n", getpid(), cpu, khz));
+		text_free(&text);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
 }
 
 static void none_lost(unsigned int cpu, const char *stats, const char *what)

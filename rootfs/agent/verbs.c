@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,26 @@ static void verb_thread(char *rest)
 		fail("thread %s: there is none of this name", name);
 }
 
+/* A thread of the kernel may run on these CPUs alone; one that belongs to a CPU stays there. */
+static void verb_affinity(char *rest)
+{
+	const char *name = script_word(&rest, "affinity: NAME");
+	pid_t pid = thread_in("/proc", name);
+	cpu_set_t cpus, set;
+
+	CPU_ZERO(&cpus);
+	do
+		CPU_SET(script_unsigned(script_word(&rest, "affinity: CPU"), "affinity: CPU",
+					CPU_SETSIZE - 1), &cpus);
+	while (*rest);
+	if (!pid)
+		fail("affinity %s: there is none of this name", name);
+	if (sched_setaffinity(pid, sizeof(cpus), &cpus) < 0)
+		fail("affinity %s: %s", name, strerror(errno));
+	if (sched_getaffinity(pid, sizeof(set), &set) < 0 || !CPU_EQUAL(&cpus, &set))
+		fail("affinity %s: the kernel has another one", name);
+}
+
 /* A thread of a program, as soon as it is there. */
 static pid_t thread_of(const char *program, const char *thread, const char *what)
 {
@@ -275,29 +296,52 @@ static void verb_latency_nice(char *rest)
 		fail("latency-nice %s %s: the kernel has %d", thread, word, attributes.latency_nice);
 }
 
-/* A thread of a program gets a slice of EEVDF, and must have it then. */
+/*
+ * A thread of a program gets a policy and, unless it is 0, a slice of EEVDF, and must have them
+ * then. A negative policy is the one that it has.
+ */
+static void schedule(const char *what, const char *program, const char *thread, int policy,
+		     uint64_t slice_ns)
+{
+	pid_t tid = thread_of(program, thread, what);
+	struct attributes attributes;
+
+	/* Who states its policy meanwhile has the default again. */
+	for (int tries = 0; tries < SLICE_TRIES; tries++) {
+		attributes = attributes_of(tid, what, thread);
+		if ((policy < 0 || (int)attributes.policy == policy) &&
+		    (!slice_ns || attributes.runtime == slice_ns))
+			return;
+		if (policy >= 0)
+			attributes.policy = policy;
+		if (slice_ns)
+			attributes.runtime = slice_ns;
+		if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
+			fail("%s %s: %s", what, thread, strerror(errno));
+	}
+	attributes = attributes_of(tid, what, thread);
+	fail("%s %s: the kernel has policy %u, %llu ns", what, thread, attributes.policy,
+	     (unsigned long long)attributes.runtime);
+}
+
 static void verb_slice(char *rest)
 {
 	const char *name = script_word(&rest, "slice: PROGRAM");
 	const char *thread = script_word(&rest, "slice: THREAD");
 	const char *word = script_word(&rest, "slice: US");
-	uint64_t ns = NSEC_PER_USEC * script_unsigned(word, "slice: US", LONGEST_SLICE_US);
-	struct attributes attributes;
-	pid_t tid;
+	uint64_t us = script_unsigned(word, "slice: US", LONGEST_SLICE_US);
 
 	script_done(rest);
-	tid = thread_of(name, thread, "slice");
-	/* Who states its policy meanwhile has the default again. */
-	for (int tries = 0; tries < SLICE_TRIES; tries++) {
-		attributes = attributes_of(tid, "slice", thread);
-		if (attributes.runtime == ns)
-			return;
-		attributes.runtime = ns;
-		if (syscall(SYS_sched_setattr, tid, &attributes, 0) < 0)
-			fail("slice %s %s: %s", thread, word, strerror(errno));
-	}
-	fail("slice %s %s: the kernel has %llu ns", thread, word,
-	     (unsigned long long)attributes_of(tid, "slice", thread).runtime);
+	schedule("slice", name, thread, -1, us * NSEC_PER_USEC);
+}
+
+static void verb_batch(char *rest)
+{
+	const char *name = script_word(&rest, "batch: PROGRAM");
+	const char *thread = script_word(&rest, "batch: THREAD");
+
+	script_done(rest);
+	schedule("batch", name, thread, SCHED_BATCH, 0);
 }
 
 /* A thread of a program goes to a threaded group. */
@@ -346,6 +390,12 @@ static void verb_trace_symbol(char *rest)
 
 	script_done(rest);
 	trace_symbol(address, name);
+}
+
+static void verb_trace_state(char *rest)
+{
+	script_done(rest);
+	trace_state();
 }
 
 static void verb_spawn(char *rest)
@@ -475,13 +525,16 @@ static const struct verb {
 	{ "exists", verb_exists },
 	{ "absent", verb_absent },
 	{ "thread", verb_thread },
+	{ "affinity", verb_affinity },
 	{ "latency-nice", verb_latency_nice },
 	{ "slice", verb_slice },
+	{ "batch", verb_batch },
 	{ "move", verb_move },
 	{ "report", verb_report },
 	{ "barrier", verb_barrier },
 	{ "trace-setup", verb_trace_setup },
 	{ "trace-symbol", verb_trace_symbol },
+	{ "trace-state", verb_trace_state },
 	{ "spawn", verb_spawn },
 	{ "spawn-in", verb_spawn_in },
 	{ "wait", verb_wait },

@@ -10,9 +10,14 @@ from typing import Any
 import polars as pl
 import pytest
 
+from eascope.analysis.tables.idle import stays
 from eascope.analysis.trace import read_trace
 from eascope.analysis.window import read_window
+from eascope.configs.platform import Platform
+from eascope.kernels.build import kernel
 from tests.support.command import eascope
+from tests.support.kernel_guest import boot
+from tests.support.stress import guest_program
 
 pytestmark = pytest.mark.guest
 
@@ -131,3 +136,51 @@ def test_parts_of_a_real_run_sum_exactly(probe: dict[str, Any]) -> None:
     for part in ("cluster", "component", "task"):
         assert sum(energy[part].values()) == energy["total"]
     assert table(probe, "tasks")["energy_fj"].sum() == table(probe, "energy")["energy_fj"].sum()
+
+
+def test_idle_choices_are_those_that_the_kernel_counts(juno: Platform, tmp_path: Path) -> None:
+    """Its counters are read next to the window: the reader's own CPU has some stays more."""
+    kinds = ("usage", "above", "below")
+    files = {
+        (cpu, state, kind): f"/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/{kind}"
+        for cpu in juno.cpus
+        for state in range(3)
+        for kind in kinds
+    }
+    # A reader on CPU 2 whom no timer of its own wakes, after 1 ms or 9 ms.
+    pipe = "while :; do usleep 1000; echo; usleep 9000; echo; done | taskset 4 cat >/dev/null"
+    reports = [f"report {path}" for path in files.values()]
+    done = boot(
+        kernel().image,
+        juno,
+        [
+            # Whoever minds latency leaves CPU 3 nothing but WFI, however long it sleeps.
+            "write /sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us 50",
+            *("trace-setup 4096 power:cpu_idle", "spawn sleepers /bin/sleepers 4"),
+            "spawn ticks /bin/busybox taskset 8 /bin/ticker",
+            *(f"file /tmp/pipe {len(pipe)}", pipe, "spawn pipe /bin/busybox sh /tmp/pipe"),
+            *("write /sys/kernel/tracing/tracing_on 1", "trace-state", "sleep-ms 200"),
+            *(*reports, "start", "sleep-ms 2000", "stop", *reports),
+            *("trace-collect", "kill sleepers", "kill ticks", "kill pipe"),
+        ],
+        tmp_path / "out",
+        programs={name: guest_program(name, tmp_path) for name in ("sleepers", "ticker")},
+    )
+    lines = [line.split(": ") for line in done.text("state.txt").splitlines()]
+    read = [int(value) for _, value in lines]
+    before, after = read[: len(files)], read[len(files) :]
+    counted = {key: b - a for key, a, b in zip(files, before, after, strict=True)}
+    seen = stays(read_trace(done.out / "trace.dat"), juno, read_window(done.out / "marks.json"))
+    table = (
+        seen.filter(pl.col("ended"))
+        .group_by("cpu", "state")
+        .agg(pl.len(), pl.col("too_deep", "too_shallow").sum())
+    )
+    own = {(cpu, state): numbers for cpu, state, *numbers in table.iter_rows()}
+    for key in {(cpu, state) for cpu, state, _ in files}:
+        wanted = [counted[(*key, kind)] for kind in kinds]
+        assert own.get(key, [0, 0, 0]) == pytest.approx(wanted, abs=3), key
+    totals = [sum(numbers[kind] for numbers in own.values()) for kind in range(3)]
+    assert totals[0] > 500
+    assert totals[1] > 30
+    assert totals[2] > 100

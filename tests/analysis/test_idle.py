@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from eascope.analysis.energy import energy
-from eascope.analysis.tables.idle import ChipTimes, chip_times, with_entries
-from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch
+from eascope.analysis.tables.idle import ChipTimes, chip_times, stays, with_entries
+from eascope.analysis.tables.split import AWAKE, ENDS, LEAVING, Stretch
+from eascope.analysis.trace import Trace
 from eascope.analysis.window import Window
 from eascope.configs.activity import load_activity
 from eascope.configs.platform import Platform
@@ -46,6 +48,29 @@ def rows(platform: Platform, cpu: int, idle_us: tuple[int, int]) -> pl.DataFrame
             "idle1_ns": [idle * US for idle in idle_us],
         }
     )
+
+
+def test_stays_are_judged_as_the_kernel_judges_them(juno: Platform) -> None:
+    """cluster-sleep-0 of Juno: 400 us in, 1200 us out, 2500 us to pay; cpu-sleep-0: 300, 2000."""
+    lengths = [(0, 1_999), (0, 2_001), (1, 299), (1, 300), (1, 2_000), (1, 4_000), (2, 2_499)]
+    rows, now = [], 10_000 * US
+    for state, us in lengths:
+        rows += [(now, 4, state), (now + us * US, 4, ENDS)]
+        now += (us + 100) * US
+    rows += [(0, 4, 2), (4_000 * US, 4, ENDS), (now, 4, 2)]
+    table = pl.DataFrame(sorted(rows), orient="row", schema=["t_ns", "cpu_id", "state"])
+    trace = Trace(Path("t"), pl.DataFrame(), {"cpu_idle": table})
+    begin, end = 2_000 * US, now + 500 * US
+    seen = stays(trace, juno, Window(begin + 7, end + 7, offset_ns=7)).sort("t_ns")
+    assert seen["ns"].to_list() == [n * US for n in (2_000, *(us for _, us in lengths), 500)]
+    assert seen["ended"].to_list() == [True] * 8 + [False]
+    judged = seen.filter(pl.col("ended")).select("too_deep", "too_shallow", "interrupted").rows()
+    assert [[*map(int, row)] for row in judged] == [
+        [0, 0, 0],  # began before the window: 4000 us are enough
+        *([0, 0, 0], [0, 1, 0]),  # WFI, whose way is 1 us
+        *([1, 0, 1], [1, 0, 0], [0, 0, 0], [0, 1, 0]),  # 4000 less 1500 us of the way are 2500
+        [1, 0, 0],
+    ]
 
 
 def test_the_first_of_a_stay_is_its_entry(pixel6: Platform) -> None:

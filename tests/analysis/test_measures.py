@@ -26,7 +26,7 @@ from eascope.analysis.window import read_window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
-from eascope.experiments.trace_events import TRACE_EVENTS
+from eascope.experiments.trace_events import GROUPS, TRACE_EVENTS
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run
 
@@ -110,7 +110,8 @@ def test_a_measure_reads_the_files_that_it_declares(
 
 
 def test_every_event_that_a_measure_needs_is_recorded() -> None:
-    recorded = {event.partition(":")[2] for event in TRACE_EVENTS} | {"print"}
+    """Those of interrupts where ``--events irq`` asks for them."""
+    recorded = {event.partition(":")[2] for event in (*TRACE_EVENTS, *GROUPS["irq"])} | {"print"}
     assert {event for measure in MEASURES for event in measure.events} <= recorded
 
 

@@ -17,7 +17,8 @@ from eascope.analysis.tables import events as kernel_events
 from eascope.analysis.tables import markers
 from eascope.analysis.tables.latency import latency, percentile
 from eascope.analysis.tables.markers import first_end
-from eascope.analysis.tables.slices import placement, slices, until
+from eascope.analysis.tables.slices import interrupts, placement, slices, until
+from eascope.analysis.tables.tasks import kind_of
 from eascope.analysis.trace import Trace, TraceError, read_trace
 from eascope.analysis.window import Window, read_window
 from eascope.configs.platform import Platform
@@ -394,3 +395,23 @@ def test_bad_markers_are_one_line(tmp_path: Path, text: str, expected: str) -> N
     with pytest.raises(EascopeError, match=expected) as caught:
         read_window(tmp_path / "marks.json")
     assert "\n" not in str(caught.value)
+
+
+def test_interrupts_are_cut_to_the_window() -> None:
+    """One that goes on at its end, one inside, and one of another CPU in between."""
+    begin, end = WINDOW.t0_ns - WINDOW.offset_ns, WINDOW.t1_ns - WINDOW.offset_ns
+    entries = [(begin - 50, 0, 11, "timer"), (begin + 100, 1, 3, "IPI"), (end - 30, 1, 3, "IPI")]
+    exits = [(begin + 20, 0, 11), (begin + 170, 1, 3), (end + 5, 1, 3)]
+    made = {
+        "irq_handler_entry": pl.DataFrame(entries, ["t_ns", "cpu", "irq", "name"], orient="row"),
+        "irq_handler_exit": pl.DataFrame(exits, ["t_ns", "cpu", "irq"], orient="row"),
+    }
+    table = interrupts(Trace(Path("t"), pl.DataFrame(), made), WINDOW)
+    lengths = table.select("thread", "pid", (pl.col("t1_ns") - pl.col("t0_ns")).alias("ns")).rows()
+    assert lengths == [("timer", 11, 20), ("IPI", 3, 70), ("IPI", 3, 30)]
+
+
+def test_threads_that_are_no_tasks_have_kinds() -> None:
+    names = ["sugov:4", "kworker/0:1H", "rcu_preempt", "migration/3", "init", "rt-app", "kswapd0"]
+    kinds = ["sugov", "kworker", "rcu", "migration", "agent", "rt_app", "rest", "no_thread"]
+    assert [kind_of(name) for name in (*names, None)] == kinds

@@ -92,6 +92,35 @@ def test_a_phase_states_only_what_differs(
     assert second["timer"]["ref"] == first["timer"]["ref"] == "unique"
 
 
+def test_attributes_change_between_phases(
+    tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """Each clamp is taken back, and a turn that has what the one before has states nothing."""
+    turns = ("uclamp = {min = 600}", "nice = 3", "nice = 3", 'policy = "fifo"\nuclamp = {min = 9}')
+    phase = "\n[[task.phase]]\n".join(f"loops = 2\nrun_us = 5\n{turn}" for turn in turns)
+    path = write(tmp_path, task='repeat = "forever"\nuclamp = {min = 0, max = 800}', phase=phase)
+    document = compiled(path, juno, juno_activity)
+    (task,) = document["tasks"].values()
+    keys = ("policy", "priority", "util_min", "util_max")
+    assert [
+        [entry[key] for key in keys if key in entry] for entry in (task, *task["phases"].values())
+    ] == [
+        ["SCHED_OTHER", 0, 0, 800],
+        ["SCHED_OTHER", 0, 600, 800],
+        ["SCHED_OTHER", 3, 0, 800],
+        [],
+        ["SCHED_FIFO", 10, 9, 800],
+    ]
+    assert document["global"]["ftrace"] is True
+    once = write(
+        tmp_path, phase="loops = 2\nrun_us = 5\nuclamp = {max = 9}\n[[task.phase]]\nrun_us = 5"
+    )
+    (task,) = compiled(once, juno, juno_activity)["tasks"].values()
+    assert [phase["util_max"] for phase in task["phases"].values()] == [9, 1024]
+    (task,) = compiled(write(tmp_path), juno, juno_activity)["tasks"].values()
+    assert "policy" not in task["phases"]["phase0"]
+
+
 def test_events_in_order(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
     """rt-app does a phase's keys in their order: wait, work, tell, rest."""
     path = write(

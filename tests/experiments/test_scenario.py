@@ -54,6 +54,25 @@ more: [[task]] / name = "abcdefghijklm" / [[task.phase]] / PHASE | name; 1 to 12
 task: count = 99 && more: SECOND / PHASE | task; 100 threads; up to 99
 task: policy = "ofther" | policy; 'ofther'; other
 task: policy = "fifo" / nice = 1 | nice; fifo
+more: [kernel_threads] / rcu_preempt = "tiny" | kernel_threads.rcu_preempt = 'tiny'; little
+more: [kernel_threads] / "a b" = "big" | kernel_threads.a b = 'big'; up to 15 characters
+task: policy = "batch" / priority = 1 | priority; no priority with policy batch
+phase: PHASE / priority = 5 | task[0].phase[0].priority = 5; no priority with policy other
+phase: PHASE / policy = "batch" | phase[0].policy = 'batch'; other, its task's: batch does not
+task: policy = "deadline" | task[0].deadline is missing
+task: deadline = {runtime_us = 2, period_us = 100} | task[0].deadline; no deadline with policy other
+task: policy = "deadline" / deadline = {runtime_us = 6, deadline_us = 5, period_us = 100} |
+    task[0].deadline.runtime_us = 6; 2..5 (us, up to the deadline)
+task: policy = "deadline" / deadline = {runtime_us = 6, deadline_us = 101, period_us = 100} |
+    task[0].deadline.deadline_us = 101; up to period_us
+task: policy = "deadline" / deadline = {runtime_us = 60, period_us = 100} / cpus = "big" |
+    task[0].policy = 'deadline'; cpus
+task: policy = "deadline" / deadline = {runtime_us = 80, period_us = 100} / count = 5 |
+    task[0].deadline; up to 3.021 CPUs' time; a makes 4.000; on juno-r2
+task: policy = "deadline" / deadline = {runtime_us = 80, period_us = 100} / uclamp = {max = 9} |
+    task[0].uclamp; no uclamp with policy deadline
+task: policy = "fifo" && phase: PHASE / uclamp = {min = 9} | task[0].uclamp; a min, as in a phase
+task: slice_us = 200 && phase: PHASE / policy = "idle" | task[0].slice_us; a phase's policy
 task: latency_nice = 20 | task[0].latency_nice = 20; an integer in -20..19
 task: slice_us = 99 | task[0].slice_us = 99; an integer in 100..100000
 task: policy = "rr" / slice_us = 100 | task[0].slice_us = 100; no slice_us with policy rr
@@ -186,9 +205,9 @@ def test_relative_clamps(tmp_path: Path, juno: Platform) -> None:
     """The source: a Juno little has capacity 383; its boosted tasks are clamped to 383..384."""
     path = write(tmp_path, task='uclamp = {min = "1.0*little", max = "1.0*little+1"}')
     (task,) = load_scenario(path, juno).tasks
-    assert (task.uclamp_min, task.uclamp_max) == (383, 384)
+    assert (task.attributes.uclamp_min, task.attributes.uclamp_max) == (383, 384)
     path = write(tmp_path, task='uclamp = {max = "0.29*little"}')
-    assert load_scenario(path, juno).tasks[0].uclamp_max == 111
+    assert load_scenario(path, juno).tasks[0].attributes.uclamp_max == 111
 
 
 def test_programs_with_and_without_tasks(tmp_path: Path, juno: Platform) -> None:

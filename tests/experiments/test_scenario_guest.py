@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from tests.support.command import eascope
+from tests.support.linux import events
 from tests.support.scenarios import write
 
 pytestmark = pytest.mark.guest
@@ -171,3 +172,106 @@ def test_a_short_slice_does_not_wait_for_a_long_one(tmp_path: Path) -> None:
     long_us, short_us = waits
     assert long_us > 1_000
     assert short_us < 100
+
+
+#: A task that changes all that a phase may change, one of each class, and deadlines at the limit.
+CLASSES = """
+repeat = "forever"
+uclamp = { min = 0 }
+[[task.phase]]
+loops = 5
+run_us = 900
+period_us = 10_000
+uclamp = { min = 512 }
+[[task.phase]]
+loops = 5
+run_us = 900
+period_us = 10_000
+nice = -5
+uclamp = { max = 100 }
+[[task.phase]]
+loops = 5
+run_us = 900
+period_us = 10_000
+policy = "fifo"
+priority = 5
+uclamp = { min = 7 }
+[[task]]
+name = "dl"
+count = 4
+policy = "deadline"
+deadline = { runtime_us = 9_060, deadline_us = 10_000, period_us = 12_000 }
+[[task.phase]]
+run_us = 500
+period_us = 12_000
+[[task]]
+name = "batch"
+policy = "batch"
+nice = 5
+slice_us = 7_000
+"""
+
+
+def test_phases_change_attributes_and_every_class_runs(tmp_path: Path) -> None:
+    """The agent reads batch and slice back; the kernel admits 99.9 % of what it may."""
+    window = "warmup_ms = 300\nshort_ms = 500\nfull_ms = 500"
+    scenario = write(tmp_path, task=CLASSES, window=window)
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", "cas-performance", "--json"),
+        *("--scenario", scenario, "--events", "uclamp"),
+        EASCOPE_RUNS=str(tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    seen = events(Path(json.loads(done.stdout)["run"]) / "trace.dat")
+    stated = [event for event in seen if "rtapp_attrs: " in event.text]
+    states = [event.text.split(": event=")[1] for event in stated if event.thread[:2] == "a-"]
+    cycle = [
+        *("policy policy=SCHED_OTHER prio=-5", "uclamp util_min=0", "uclamp util_max=100"),
+        *("policy policy=SCHED_FIFO prio=5", "uclamp util_min=7", "uclamp util_max=1024"),
+        *("policy policy=SCHED_OTHER prio=0", "uclamp util_min=512", "uclamp util_max=1024"),
+    ]
+    first = states.index(cycle[0])
+    assert states[first : first + 18] == 2 * cycle
+    assert sum("policy=dl runtime=9060000 deadline=10000000" in event.text for event in stated) == 4
+    # Changes alone do not say what a clock is that never changes.
+    assert not [event for event in seen if event.text.startswith("cpu_frequency:")]
+    marks = [event for event in seen if event.text.startswith("print:")]
+    clocks = [
+        (cpu, f"{line.format(cpu)}{khz}{end.format(cpu)}")
+        for cpu, khz in enumerate([950_000] * 4 + [1_200_000] * 2)
+        for line, end in (
+            ("cpu_frequency_devlib: state=", " cpu_id={}"),
+            ("C|1|cpu{} clock, kHz|", ""),
+        )
+    ]
+    assert [(event.cpu, event.text.split("buf=")[1]) for event in marks[1:13]] == clocks
+    assert marks[0].text.endswith("eascope: online = 0-5")
+    visits = [event for event in seen if event.ns <= marks[12].ns]
+    assert {event.cpu for event in visits if event.text.startswith("sched_switch:")} == {*range(6)}
+
+
+def test_threads_of_the_kernel_and_interrupts_have_names(tmp_path: Path) -> None:
+    """What is no task's is split without a remainder; a pinned rcu_preempt runs on its CPU."""
+    more = '[kernel_threads]\nrcu_preempt = "little:2"\n'
+    scenario = write(
+        tmp_path,
+        task='count = 3\nclock = "exponential"',
+        phase="run_us = 300\nperiod_us = 3_000",
+        more=more,
+        window="warmup_ms = 300\nshort_ms = 1_000\nfull_ms = 1_000",
+    )
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", "mainline", "--json", "--dvfs", "board"),
+        *("--scenario", scenario, "--events", "irq"),
+        EASCOPE_RUNS=str(tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert sum(printed["kernel_j"].values()) == printed["energy_j"]["task"]["(other)"]
+    assert {"sugov", "no_thread"} <= printed["kernel_j"].keys()
+    assert printed["kernel_run_s"]["sugov"] > 0
+    for interrupt in ("arch_timer", "IPI"):
+        assert 0 < printed["irq_s"][interrupt] < 0.5
+        assert 0 < printed["irq_j"][interrupt] < printed["energy_j"]["total"]
+    shown = events(Path(printed["run"]) / "trace.dat")
+    assert {event.cpu for event in shown if event.thread.startswith("rcu_preempt-")} == {2}

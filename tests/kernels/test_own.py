@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from eascope.experiments.cli.main import main
 from eascope.host.errors import RequestError
+from eascope.kernels import variants
 from eascope.kernels.kconfig import fragment_text
-from eascope.kernels.naming import variant_named
+from eascope.kernels.naming import variant_named, variant_names
 from eascope.kernels.own import read_own
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.queues import series_digest, series_patches
 from eascope.kernels.source import Source
-from eascope.kernels.variants import SERIES, load_variants
+from eascope.kernels.variants import SERIES, load_catalogue, load_variants
 from eascope.kernels.worktree import worktree
 from tests.support.toy_linux import LINES
 
@@ -109,6 +111,66 @@ def test_a_wrong_change_is_one_line(boots: list[str], switches: list[str], words
     assert "\n" not in str(caught.value)
 
 
+@pytest.fixture
+def own_file(patch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """Writes a variant's own file ``mine.toml``, in place of the checkout's."""
+    monkeypatch.setattr(variants, "own_folder", lambda _: patch.parent)
+    load_catalogue.cache_clear()
+
+    def write(text: str, name: str = "mine") -> Path:
+        (file := patch.parent / f"{name}.toml").write_text(f'description = "x"\n{text}')
+        return file
+
+    yield write
+    load_catalogue.cache_clear()
+
+
+def test_an_own_file_is_a_variant(patch: Path, own_file: Callable[..., Path]) -> None:
+    own_file(f'base = "cas"\nboot = "{TEO}"\nswitch = [["{MIGRATION}", "512"]]')
+    own_file(f'base = "feec-b"\npatches = ["{patch.name}"]\nconfig = ["CONFIG_A=y"]', "patched")
+    base, cas = variant_named("cas")
+    kernel, variant = variant_named("mine")
+    assert (kernel, variant.boot, variant.declares) == (base, TEO, cas.declares)
+    assert variant.switches == (*cas.switches, (MIGRATION, "512"))
+    assert variant_named("mine@7.3")[0].release == "7.3"
+    kernel, variant = variant_named("patched")
+    assert (kernel.series, kernel.name) == (("base", "feec", "patched"), "patched")
+    assert fragment_text(kernel).endswith("\nCONFIG_A=y\n")
+    [queued] = series_patches(kernel.folders(SERIES)[2])
+    assert queued.read_text() == PATCH
+    assert {"mine", "patched"}.isdisjoint(each.name for each in load_catalogue().shipped())
+    assert {"mine", "patched"} <= {*variant_names()}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "base is missing"),
+        ('base = "maninline"\nboot = "a"', "base = 'maninline': allowed: a known name"),
+        ('base = "cas"', "patches is missing: allowed: one at least of patches, config, boot"),
+        ('base = "cas"\nboot = "maxcpus=2"', "boot = 'maxcpus=2': allowed: kernel arguments"),
+        ('base = "cas"\nbooot = "a"', "booot = 'a'"),
+        ('base = "cas"\nswitch = [["/etc/x", "1"]]', "switch = [['/etc/x', '1']]: allowed: a list"),
+        ('base = "cas"\nconfig = ["HZ=1"]', "config = ['HZ=1']: allowed: a list of CONFIG_NAME"),
+        ('base = "cas"\npatches = ["no.patch"]', "no.patch: No such file or directory"),
+        ('base = "cas"\npatches = ["mine.toml"]', "mine.toml has no hunk"),
+    ],
+)
+def test_a_wrong_own_file_affects_only_its_variant(
+    own_file: Callable[..., Path], text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = own_file(text)
+    own_file('base = "mainline"\nboot = "a"', "cas")  # a name that is taken
+    command = ["run", "--platform", "juno-r2", "--scenario", "smoke", "--dry-run", "--variant"]
+    assert main([*command, "mine"]) == 2
+    error = capsys.readouterr().err
+    assert f"error: {file}: " in error
+    assert words in error
+    assert error.count("\n") == 1
+    assert "cas.toml: name 'cas': allowed: a name of" in str(load_catalogue().broken["cas"])
+    assert variant_named("mainline")[1].boot == ""
+
+
 def test_a_patch_may_have_any_name(patch: Path) -> None:
     file = patch.with_name("0001-two words (größe).patch")
     file.write_text(PATCH)
@@ -127,8 +189,9 @@ def test_options_come_with_a_patch(patch: Path) -> None:
     assert fragment_text(kernel) == f"{fragment_text(plain)}\n{file.read_text()}"
     assert len(series_patches(kernel.folders(SERIES)[1])) == 1
     assert series_digest(kernel.folders(SERIES)) != series_digest(plain.folders(SERIES))
-    with pytest.raises(RequestError, match="options alone: allowed: a patch as well"):
-        read_own([], [f"x={file}"])
+    alone, _ = variant_named("x", read_own([], [f"x={file}"]))
+    assert fragment_text(alone) == fragment_text(kernel)
+    assert series_patches(alone.folders(SERIES)[1]) == []
 
 
 def test_a_tree_that_no_variant_names_is_refused(linux: Path, patch: Path) -> None:
