@@ -17,6 +17,7 @@ from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
 from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
+from eascope.experiments.recorded import Recorded
 from eascope.rootfs.content import MINIMAL
 
 #: What a task's timer is, and how far it is from an exact one.
@@ -94,6 +95,8 @@ class Task:
     start_turns: int = 1
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
+    #: Its threads in the scenario's recording, which has their bursts; its one phase then says nothing.
+    recorded: tuple[str, ...] = ()
 
     @property
     def varies(self) -> bool:
@@ -213,6 +216,7 @@ class Scenario:
     groups: tuple[Group, ...] = ()
     #: The guest image: one of ``rootfs/content.toml``.
     image: str = MINIMAL
+    recording: Recorded | None = None
 
     @property
     def memory(self) -> tuple[float, ...]:

@@ -28,6 +28,7 @@ from eascope.experiments.groups import (
 )
 from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.program import read_program
+from eascope.experiments.recorded import Recorded, read_recorded
 from eascope.experiments.scenario import (
     BACKGROUNDS,
     CLOCKS,
@@ -81,14 +82,14 @@ LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
     "": (
-        *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
+        *("summary", "source", "loads", "background", "image", "recording", SOURCE_CONDITIONS),
         *("group", "task", "program", "window", "event", "expect", "work", "frames"),
     ),
     "task": (
         *("name", "count", "cpus", "pin", "uclamp", "policy", "nice", "priority", "repeat"),
         *("latency_nice", "slice_us", "group", "start_cpus", "start_turns"),
         *("work_cv", "clock", "start_within_us", "memory"),
-        "phase",
+        *("phase", "recorded"),
     ),
     "task.phase": (
         *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
@@ -117,7 +118,14 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     image = top.text("image", load_content().images) if top.has("image") else MINIMAL
     names_there = [shortened(str(table.data.get("name"))) for table in tables]
     groups = read_groups(top, platform)
-    tasks = tuple(_task(table, platform, names_there, groups) for table in tables)
+    recording = _recording(top, path)
+    free = [thread.name for thread in recording.threads] if recording else []
+    tasks = tuple(
+        _recorded(table, platform, groups, free)
+        if table.has("recorded")
+        else _task(table, platform, names_there, groups)
+        for table in tables
+    )
     window = _window(top.table("window"))
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
@@ -133,7 +141,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         expect=tuple(
             map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
         ),
-        digest=sha256_bytes(canonical_json(top.data)),
+        digest=sha256_bytes(
+            canonical_json(top.data) + (recording.text().encode() if recording else b"")
+        ),
         background=top.text("background", BACKGROUNDS) if top.has("background") else "none",
         work=_work(top, names_there if with_tasks else []),
         source_conditions=read_conditions(top.table(SOURCE_CONDITIONS))
@@ -143,6 +153,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         writes=_events(top, window, platform, groups, {task.name: task for task in tasks}),
         groups=groups,
         image=image,
+        recording=recording,
         placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
         if any(task.placed for task in tasks)
         else 0,
@@ -216,6 +227,51 @@ def _task(
         slice_us=_optional(table, "slice_us", 100, 100_000, "us"),
         start_cpus=start,
         start_turns=_optional(table, "start_turns", 1, MOST_START_TURNS) or 1,
+    )
+    task = replace(task, group=read_group(table, groups, task.affinities))
+    table.finish()
+    return task
+
+
+def _recording(top: StrictTable, path: Path) -> Recorded | None:
+    """The file of bursts that the scenario names, beside its own file."""
+    return read_recorded(path.parent / top.text("recording")) if top.has("recording") else None
+
+
+def _recorded(
+    table: StrictTable, platform: Platform, groups: Sequence[Group], free: list[str]
+) -> Task:
+    """A task of threads of the recording; ``free`` are those of no task yet."""
+    keys = ("name", "recorded", "cpus", "uclamp", "group", "latency_nice", "slice_us")
+    table.only(keys)
+    name = table.text("name")
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,11}", name):
+        raise table.error("name", "1 to 12 of a-z 0-9 _, beginning with a letter")
+    allowed = 'threads of the scenario\'s recording that no task above has, or "others": the rest'
+    if table.data["recorded"] == "others":
+        names = (*free,)
+    else:
+        names = table.texts("recorded", allowed=allowed)
+    if not names or any(thread not in free for thread in names) or len({*names}) < len(names):
+        raise table.error("recorded", allowed)
+    for thread in names:
+        free.remove(thread)
+    low, high = read_clamps(table, platform)
+    task = Task(
+        name=name,
+        count=len(names),
+        cpus=read_cpus(table, platform),
+        pinned=False,
+        repeat=1,
+        uclamp_min=low,
+        uclamp_max=high,
+        policy="other",
+        nice=0,
+        priority=10,
+        phases=(Phase(None, None, (), None, None, None, (), None, None, None),),
+        latency_nice=_optional(table, "latency_nice", -20, 19),
+        slice_us=_optional(table, "slice_us", 100, 100_000, "us"),
+        recorded=names,
     )
     task = replace(task, group=read_group(table, groups, task.affinities))
     table.finish()

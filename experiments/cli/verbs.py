@@ -23,6 +23,7 @@ from eascope.experiments.cli import (
     plan,
     power,
     run,
+    scenario,
     series,
     show,
     status,
@@ -67,6 +68,7 @@ VERBS: dict[str, Verb] = {
     "derive": derive,
     "power": power,
     "series": series,
+    "scenario": scenario,
     "part": part,
 }
 

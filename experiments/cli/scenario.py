@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope scenario``: import a recording of a device, and check what was imported."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eascope.experiments.cli.output import print_columns, print_json, shown
+from eascope.host.errors import unknown
+
+if TYPE_CHECKING:
+    from eascope.analysis.recordings.device import Device
+    from eascope.analysis.recordings.tables import Recording
+    from eascope.experiments.recording_import import Imported
+
+SUMMARY = "import a recording of a device as a scenario, or check the import"
+EXAMPLE = "eascope scenario import phone.perfetto-trace --name my-load"
+
+#: What ``eascope scenario`` can be asked to do.
+VERBS = ("import", "check")
+#: Threads that the report lists.
+LISTED = 12
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The recording, and what is to become of it."""
+    parser.add_argument(
+        "verb",
+        metavar="import|check",
+        help="import: write the scenario; check: run it, too, "
+        "and print the run beside the recording",
+    )
+    parser.add_argument(
+        "source",
+        metavar="TRACE",
+        help="Perfetto's protobuf, trace.dat, text of trace-cmd report, "
+        "text or HTML of ftrace or systrace; also .xz and .gz",
+    )
+    parser.add_argument(
+        "--platform",
+        default="",
+        metavar="P",
+        help="platform of the recorded device, where its clocks do not tell",
+    )
+    parser.add_argument(
+        "--capacities",
+        default="",
+        metavar="A,B,...",
+        help="capacity of each recorded CPU at its top clock, where the device is unknown",
+    )
+    parser.add_argument(
+        "--window",
+        default="",
+        metavar="FROM..TO",
+        help="part of the recording in s, of its own clock or after its begin (default: all)",
+    )
+    parser.add_argument("--name", default="", metavar="X", help="name of the scenario")
+    parser.add_argument("--out", default="", metavar="FILE.toml", help="default: NAME.toml here")
+    parser.add_argument(
+        "--model",
+        action="store_true",
+        help="fit periods and distributions instead of replaying every burst",
+    )
+    parser.add_argument(
+        "--drop-recorder", action="store_true", help="leave the recorder's own threads out"
+    )
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=400,
+        metavar="N",
+        help="threads that are kept by themselves; smaller ones are merged (default 400)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the scenario; print what was found.
+
+    :raises RequestError: a wrong recording or option; nothing is written then.
+    """
+    if options.verb not in VERBS:
+        raise unknown("scenario command", options.verb, VERBS)
+    from eascope.experiments.recording_import import model_toml, replay_toml
+
+    made, out = _imported(options)
+    text = model_toml if options.model else replay_toml
+    source = ""
+    out.write_text(text(made, made.recorded.path.stem, source))
+    if not options.model:
+        made.recorded.path.write_text(made.recorded.text())
+    if options.json:
+        print_json(_object(made, out))
+        return 0
+    _print(made, out)
+    return 0
+
+
+def _imported(options: argparse.Namespace) -> tuple[Imported, Path]:
+    from eascope.analysis.recordings.device import device_of
+    from eascope.analysis.recordings.tables import read_recording
+    from eascope.configs.platform_file import load_platform
+    from eascope.experiments.recording_import import import_recording
+    from eascope.host.errors import RequestError
+
+    path = Path(options.source)
+    name = options.name or path.name.split(".")[0].lower()
+    out = Path(options.out or f"{name}.toml")
+    if out.suffix != ".toml" or not out.parent.is_dir():
+        raise RequestError(f"--out: {options.out}: allowed: a file X.toml in a folder that exists")
+    try:
+        capacities = [float(part) for part in options.capacities.split(",") if part]
+    except ValueError as error:
+        raise RequestError(
+            f"--capacities: {options.capacities}: allowed: numbers with commas"
+        ) from error
+    recording = read_recording(path)
+    platform = load_platform(options.platform) if options.platform else None
+    device = device_of(recording, platform, capacities)
+    made = import_recording(
+        recording, device, options.window, out.with_suffix(".bursts"), options.most
+    )
+    return made, out
+
+
+def _object(made: Imported, out: Path) -> dict[str, object]:
+    return {
+        "scenario": str(out),
+        "device": made.device.name,
+        "notes": made.notes,
+        "threads": len(made.recorded.threads),
+        "merged_threads": made.merged,
+        "merged_work": made.merged_work,
+    }
+
+
+def _print(made: Imported, out: Path) -> None:
+    recording, device = made.recording, made.device
+    clusters = ", ".join(f"{of.name}: CPU {_range(of.cpus)}" for of in device.clusters)
+    print(
+        f"{recording.path.name}: {recording.form}, {recording.seconds:.3f} s, {device.name} ({clusters})"
+    )
+    for note in made.notes:
+        print(f"  {note}")
+    total = sum(of.work_share for of in made.threads) + made.merged_work
+    rows = [
+        (
+            of.thread.comm[:15],
+            str(of.thread.tid),
+            str(len(of.thread.bursts)),
+            f"{100 * of.work_share / total:.1f}",
+            f"{of.thread.policy} {of.thread.priority}",
+            of.loop + (", recorder" if of.recorder else ""),
+        )
+        for of in made.threads[:LISTED]
+    ]
+    print()
+    print_columns(rows, ("thread", "tid", "bursts", "work %", "policy", "loop"))
+    if len(made.threads) > LISTED:
+        share = 100 * sum(of.work_share for of in made.threads[LISTED:]) / total
+        print(f"and {len(made.threads) - LISTED} more threads with {share:.1f} % of the work")
+    if made.merged:
+        print(
+            f"{made.merged} smaller threads with {100 * made.merged_work:.2f} % of the work are merged"
+        )
+    print(f"\n{shown(out)}: eascope run --variant mainline --scenario {shown(out)} --platform ...")
+
+
+def _range(cpus: tuple[int, ...]) -> str:
+    return ",".join(map(str, cpus))

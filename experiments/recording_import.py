@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording becomes a scenario: which threads, as recorded or as a model, and what is said of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import polars as pl
+
+from eascope.analysis.recordings.bursts import (
+    OUTSIDE,
+    SATURATED_US,
+    THREAD,
+    UNKNOWN,
+    Bursts,
+    bursts_of,
+    window_of,
+)
+from eascope.analysis.recordings.device import Device
+from eascope.analysis.recordings.tables import Recording
+from eascope.experiments.recorded import OPEN, THINKING, Burst, Recorded, Thread
+
+#: Threads by name that are there because of the recording.
+RECORDERS = re.compile(
+    r"^(traced|traced_probes|perfetto|atrace|trace-cmd|tracing-?|simpleperf|perf|shutils|lttng)",
+)
+#: A rest is think time where rests vary this much less than the times between wake-ups.
+STEADIER = 0.8
+#: Tasks of a scenario with threads of its own name; the others are one task.
+OWN_TASKS = 12
+#: Most threads of a model, and the bursts that one has at least.
+MODEL_THREADS, MODEL_BURSTS = 60, 4
+#: Wake-ups by one thread, of all, from which on a thread of a model waits for it.
+CHAINED = 0.7
+PERIODIC_CV = 0.15
+WARMUP_MS = 300
+
+
+@dataclass(frozen=True)
+class ThreadSummary:
+    """A kept thread as the report shows it."""
+
+    thread: Thread
+    work_share: float
+    woken: dict[str, float]
+    recorder: bool
+
+    @property
+    def loop(self) -> str:
+        """Open or closed, and by what."""
+        if self.woken.get(THREAD, 0) >= 0.5:
+            return "closed, waits for threads"
+        if self.thread.rests == THINKING:
+            return "closed, think time"
+        return "open"
+
+
+@dataclass
+class Imported:
+    """What an import has made.
+
+    :ivar merged_work: share of the work whose threads are merged into others.
+    """
+
+    recording: Recording
+    device: Device
+    bursts: Bursts
+    recorded: Recorded
+    threads: list[ThreadSummary]
+    merged: int = 0
+    merged_work: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+
+def import_recording(
+    recording: Recording, device: Device, window: str, path: Path, most: int
+) -> Imported:
+    """The threads of a recording.
+
+    :param path: of the file of bursts.
+    :param most: threads that are kept by themselves.
+    :raises RecordingError: the window is empty or nobody ran in it.
+    """
+    begin, end = window_of(recording, window)
+    bursts = bursts_of(recording, device, begin, end)
+    table = bursts.bursts
+    work = table.group_by("pid").agg(pl.col("work").sum()).sort("work", "pid", descending=True)
+    total = float(work["work"].sum()) or 1.0
+    kept = work["pid"].to_list()[:most]
+    rest = work["pid"].to_list()[most:]
+    made = Imported(recording, device, bursts, Recorded(path, 0, ()), [])
+    own = {pid: rows for (pid,), rows in table.group_by(["pid"], maintain_order=True)}
+    names = _names(recording, kept)
+    numbers = _numbers(table)
+    threads = []
+    for pid in kept:
+        thread = _thread(recording, own[pid], pid, names, numbers, begin)
+        threads.append(thread)
+        causes = own[pid]["cause"].value_counts(normalize=True)
+        made.threads.append(
+            ThreadSummary(
+                thread,
+                thread.work / total,
+                dict(causes.iter_rows()),
+                is_recorder(recording, pid),
+            )
+        )
+    if rest:
+        threads += _merged(pl.concat([own[pid] for pid in rest]), begin)
+        made.merged = len(rest)
+        made.merged_work = float(sum(own[pid]["work"].sum() for pid in rest)) / total
+    made.recorded = Recorded(path, max(1, round(bursts.us)), tuple(threads))
+    made.notes = [*recording.notes, *(f"{device.name}: {gap}" for gap in device.gaps)]
+    made.notes += list(_said(made, total))
+    return made
+
+
+def is_recorder(recording: Recording, pid: int) -> bool:
+    """Whether a thread is the recorder's, by its name or its process's."""
+    names = (recording.names.get(pid, ""), recording.names.get(recording.tgids.get(pid, -1), ""))
+    return any(RECORDERS.match(name) for name in names)
+
+
+def _said(made: Imported, total: float) -> Iterator[str]:
+    """What a person has to know of the load."""
+    table = made.bursts.bursts
+    causes = {
+        cause: (rows.height, float(rows["work"].sum()))
+        for (cause,), rows in table.group_by(["cause"])
+    }
+    unknown, work = causes.get(UNKNOWN, (0, 0.0))
+    if unknown:
+        yield (
+            f"{unknown} of {table.height} wake-ups have no known cause "
+            f"({100 * work / total:.0f} % of the work): they come at their recorded time"
+        )
+    if not made.recording.waking or (made.recording.wake["context"] < 0).any():
+        yield "interrupts are not told apart from the thread that they interrupt"
+    long = table.filter((pl.col("t1") - pl.col("t0")) >= 1000 * SATURATED_US)
+    if long.height:
+        share = 100 * float(long["work"].sum()) / total
+        threads = ", ".join(
+            made.recording.names.get(pid, str(pid))
+            for pid in long["pid"].unique(maintain_order=True)[:4]
+        )
+        yield (
+            f"{long.height} bursts of 100 ms and more ({share:.0f} % of the work: {threads}): a "
+            "saturated stretch hides how much more its thread would do"
+        )
+    recorders = [of for of in made.threads if of.recorder]
+    if recorders:
+        share = 100 * sum(of.work_share for of in recorders)
+        yield f"{len(recorders)} threads of the recorder ({share:.1f} % of the work) are the task recorder"
+    yield "affinity, uclamp and cgroups are in no event of the recording: unknown"
+
+
+def _names(recording: Recording, pids: Sequence[int]) -> dict[int, str]:
+    """A name of at most 15 characters for each thread: what it is called, and its number."""
+    names = {}
+    for pid in pids:
+        plain = re.sub(r"[^a-z0-9]+", "_", recording.names.get(pid, "thread").lower()).strip("_")
+        names[pid] = f"{plain[: 14 - len(str(pid))] or 't'}_{pid}"
+    return names
+
+
+def _numbers(table: pl.DataFrame) -> dict[int, int]:
+    """The place of each burst among those of its thread."""
+    places = table.select("burst", pl.int_range(pl.len()).over("pid").alias("place"))
+    return dict(places.iter_rows())
+
+
+def _thread(  # noqa: PLR0913, PLR0917 - what is known of it
+    recording: Recording,
+    rows: pl.DataFrame,
+    pid: int,
+    names: dict[int, str],
+    numbers: dict[int, int],
+    begin_ns: int,
+) -> Thread:
+    policy, priority = policy_of(int(rows["prio"][0]))
+    begins, ends = rows["begin"].to_numpy() - begin_ns, rows["t1"].to_numpy() - begin_ns
+    rests = np.maximum(0, begins - np.concatenate([[0], ends[:-1]])) / 1000
+    bursts = tuple(
+        Burst(
+            begin=max(0, at) / 1000,
+            rest=float(rest),
+            work=work,
+            waker=names[waker] if waker in names and of in numbers else "",
+            of=numbers.get(of, -1),
+            offset=offset,
+        )
+        for at, rest, work, waker, of, offset in zip(
+            begins,
+            rests,
+            *(rows[n] for n in ("work", "waker", "waker_burst", "offset")),
+            strict=True,
+        )
+    )
+    alone = np.array([not burst.waker for burst in bursts])
+    comm = recording.names.get(pid, str(pid))
+    thinks = _thinks(begins / 1000, rests, alone)
+    return Thread(names[pid], pid, policy, priority, THINKING if thinks else OPEN, comm, bursts)
+
+
+def _thinks(begins: np.ndarray, rests: np.ndarray, alone: np.ndarray) -> bool:
+    """Whether rests are steadier than the times between wake-ups: then they are its own."""
+    places = np.flatnonzero(alone[1:]) + 1
+    if len(places) < 2 * MODEL_BURSTS:
+        return False
+    between = begins[places] - begins[places - 1]
+    return _spread(rests[places]) < STEADIER * _spread(between)
+
+
+def _spread(values: np.ndarray) -> float:
+    """How much most values vary, as `_cv`, whatever the few others are."""
+    middle = float(np.median(values))
+    return 1.4826 * float(np.median(np.abs(values - middle))) / middle if middle > 0 else 0.0
+
+
+def _cv(values: np.ndarray) -> float:
+    mean = float(values.mean())
+    return float(values.std()) / mean if mean > 0 else 0.0
+
+
+def policy_of(prio: int) -> tuple[str, int]:
+    """Policy, and nice or priority, by the kernel's own number."""
+    if prio < 0 or prio >= 140:
+        return "other", 0
+    if prio < 100:
+        return "fifo", max(1, min(98, 99 - prio))
+    return "other", prio - 120
+
+
+def _merged(rows: pl.DataFrame, begin_ns: int) -> list[Thread]:
+    """Threads that stand for the smallest ones, one for each CPU on which these ran."""
+    made = []
+    for (cpu,), part in rows.sort("begin").group_by(["cpu"], maintain_order=True):
+        bursts, last = [], 0.0
+        for begin, work in part.select("begin", "work").iter_rows():
+            at = max(0, begin - begin_ns) / 1000
+            bursts.append(Burst(at, max(0.0, at - last), work))
+            last = at
+        made.append(Thread(f"merged_{cpu}", 0, "other", 0, OPEN, "merged", tuple(bursts)))
+    return made
+
+
+def replay_toml(made: Imported, name: str, source: str) -> str:
+    """The scenario that replays the recording as it was."""
+    length_ms = max(1, made.recorded.length_us // 1000)
+    lines = [
+        *_head(
+            made, name, source, "every burst as recorded; a seed draws only the machine's start"
+        ),
+        f'recording = "{made.recorded.path.name}"',
+        "",
+        "[window]",
+        f"warmup_ms = {WARMUP_MS}",
+        f"short_ms = {length_ms}",
+        f"full_ms = {length_ms}",
+    ]
+    taken: set[str] = set()
+    recorders = [of.thread.name for of in made.threads if of.recorder]
+    own = [of for of in made.threads if not of.recorder][:OWN_TASKS]
+    for of in own:
+        task = _task_name(of.thread, taken)
+        lines += _table(
+            task, _words([of.thread.name]), f"{of.thread.comm} {of.thread.tid}: {of.loop}"
+        )
+    if len(made.recorded.threads) > len(own) + len(recorders):
+        if recorders:
+            lines += _table("recorder", _words(recorders), "delete this table to drop them")
+        lines += _table("others", '"others"', "all other threads")
+    elif recorders:
+        lines += _table("recorder", _words(recorders), "delete this table to drop them")
+    return "\n".join(lines) + "\n"
+
+
+def _table(name: str, threads: str, comment: str) -> list[str]:
+    return ["", f"# {comment}", "[[task]]", f'name = "{name}"', f"recorded = {threads}"]
+
+
+def _words(names: Sequence[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+
+
+def _task_name(thread: Thread, taken: set[str]) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "_", thread.comm.lower()).strip("_")
+    plain = plain if re.match(r"[a-z]", plain) else f"t{plain}"
+    reserved = re.fullmatch(r"(bg|stir|others|recorder)\d*", plain)
+    name = plain[:9] if reserved is None else f"t_{plain[:7]}"
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{plain[:8]}_{number}"
+    taken.add(name)
+    return name
+
+
+def _head(made: Imported, name: str, source: str, how: str) -> list[str]:
+    recording, window = made.recording, made.bursts
+    first = (window.begin_ns - recording.begin_ns) / 1e9
+    last = (window.end_ns - recording.begin_ns) / 1e9
+    said = f"{recording.path.name}, {recording.form}, {first:.3f} to {last:.3f} s of {recording.seconds:.3f} s"
+    notes = [f"# {note}" for note in made.notes]
+    return [
+        "# SPDX-License-Identifier: GPL-2.0-or-later",
+        *notes,
+        "",
+        f"summary = {_text(f'{name}: recorded on {made.device.name}')}",
+        f"source = {_text(source or said)}",
+        f"loads = {_text(f'work is time x capacity ({made.device.source}); {how}')}",
+    ]
+
+
+def _text(words: str) -> str:
+    return '"' + words.replace("\\", "\\\\").replace('"', "'") + '"'
+
+
+def model_toml(made: Imported, name: str, source: str) -> str:
+    """The scenario with a task for each thread, fitted: its period, its work and how both vary."""
+    total = sum(of.work_share for of in made.threads) + made.merged_work
+    able = [of for of in made.threads if len(of.thread.bursts) >= MODEL_BURSTS or _saturates(of)]
+    kept = able[:MODEL_THREADS]
+    taken: set[str] = set()
+    names = {of.thread.name: _task_name(of.thread, taken) for of in kept}
+    share = sum(of.work_share for of in kept) / total
+    left = 1 - share
+    length_us = made.recorded.length_us
+    lines = _head(made, name, source, "a model of each thread; seeds draw its replicates")
+    lines += [
+        "",
+        "[window]",
+        f"warmup_ms = {WARMUP_MS}",
+        f"short_ms = {max(1000, length_us // 1000)}",
+        f"full_ms = {max(10_000, length_us // 1000)}",
+    ]
+    for of in kept:
+        lines += _model(of, names, length_us)
+    if left > 0.001 and made.recorded.threads:
+        work_us = left * sum(thread.work for thread in made.recorded.threads)
+        period = max(1_000, min(100_000, length_us // 20))
+        run = max(1, round(work_us * period / length_us))
+        lines += [
+            "",
+            f"# all other threads: {100 * left:.1f} % of the work",
+            *("[[task]]", 'name = "merged"', 'clock = "exponential"', "work_cv = 1.0"),
+            *("[[task.phase]]", f"run_us = {run}", f"period_us = {period}"),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _saturates(of: ThreadSummary) -> bool:
+    return any(burst.work >= SATURATED_US / 4 for burst in of.thread.bursts)
+
+
+def _model(of: ThreadSummary, names: dict[str, str], length_us: int) -> list[str]:
+    """One task, with a comment that says what was fitted."""
+    thread, bursts = of.thread, of.thread.bursts
+    works = np.array([burst.work for burst in bursts])
+    begins = np.array([burst.begin for burst in bursts])
+    rests = np.array([burst.rest for burst in bursts[1:]])
+    cv = min(2.0, _cv(works))
+    run = max(1, round(float(works.mean())))
+    wakers = [burst.waker for burst in bursts if burst.waker]
+    most = max(set(wakers), key=wakers.count) if wakers else ""
+    between = np.diff(begins)
+    mean = length_us / len(bursts)
+    head = ["[[task]]", f'name = "{names[thread.name]}"']
+    if thread.policy == "other":
+        head += [f"nice = {thread.priority}"] if thread.priority else []
+    else:
+        head += [f'policy = "{thread.policy}"', f"priority = {thread.priority}"]
+    vary = [f"work_cv = {cv:.2f}"] if cv >= 0.05 else []
+    if most in names and wakers.count(most) >= CHAINED * len(bursts) and most != thread.name:
+        ratio = wakers.count(most)
+        said = f"closed: waits for {most} ({ratio} of {len(bursts)} wake-ups)"
+        body = [f'wait = "{names[most]}"', f"run_us = {run}"]
+        repeat: list[str] = []
+    elif thread.rests == THINKING:
+        said = f"closed: think time, median {median(rests):.0f} us, cv {_cv(rests):.2f}"
+        body, repeat = [f"run_us = {run}", f"sleep_us = {max(1, round(float(rests.mean())))}"], []
+    elif len(bursts) < MODEL_BURSTS:
+        said = "saturated: its demand is hidden, so it runs for the recorded share of the time"
+        body, repeat = [f"run_us = {run}", f"period_us = {max(100, round(mean))}"], []
+    elif _spread(between) <= PERIODIC_CV:
+        said = f"open: period {median(between):.0f} us, cv {_cv(between):.2f}"
+        body, repeat = [f"run_us = {run}", f"period_us = {max(100, round(median(between)))}"], []
+    else:
+        said = f"open: at random, mean {mean:.0f} us, cv {_cv(between):.2f} of the times between"
+        body, repeat = [f"run_us = {run}", f"period_us = {max(100, round(mean))}"], []
+        vary = ['clock = "exponential"', *vary]
+    comment = (
+        f"# {thread.comm} {thread.tid}: {said}; work {run} us, cv {cv:.2f}, {len(bursts)} bursts"
+    )
+    return ["", comment, *head, *vary, *repeat, "[[task.phase]]", *body]
+
+
+__all__ = ["OUTSIDE", "Imported", "import_recording", "model_toml", "replay_toml"]
