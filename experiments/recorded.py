@@ -9,7 +9,7 @@ where another thread woke it, also that thread, its burst, and the work that it 
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -47,7 +47,10 @@ class Burst:
 
 @dataclass(frozen=True)
 class Thread:
-    """A recorded thread; ``priority`` is nice where the policy has it."""
+    """A recorded thread; ``priority`` is nice where the policy has it.
+
+    :ivar cpus: those to which it is confined, in the platform's numbers; empty: all.
+    """
 
     name: str
     tid: int
@@ -56,6 +59,7 @@ class Thread:
     rests: str
     comm: str
     bursts: tuple[Burst, ...]
+    cpus: tuple[int, ...] = ()
 
     @property
     def work(self) -> float:
@@ -76,7 +80,8 @@ class Recorded:
         lines = [FIRST_LINE, f"length {self.length_us}"]
         for thread in self.threads:
             head = ("thread", thread.name, thread.tid, thread.policy, thread.priority)
-            lines.append(" ".join(map(str, (*head, thread.rests, thread.comm))))
+            cpus = ",".join(map(str, thread.cpus)) or "any"
+            lines.append(" ".join(map(str, (*head, thread.rests, cpus, thread.comm))))
             for burst in thread.bursts:
                 own = f"{burst.begin:.1f} {burst.rest:.1f} {burst.work:.2f}"
                 woken = f" {burst.waker} {burst.of} {burst.offset:.2f}" if burst.waker else ""
@@ -110,7 +115,7 @@ def read_recorded(path: Path) -> Recorded:
             elif words[0] == "thread":
                 if head:
                     threads.append(_thread(head, bursts))
-                head, bursts = line.split(" ", 6)[1:], []
+                head, bursts = line.split(" ", 7)[1:], []
             elif len(words) in (3, 6) and head:
                 begin, rest, work = map(float, words[:3])
                 woken = (words[3], int(words[4]), float(words[5])) if words[3:] else ()
@@ -118,22 +123,27 @@ def read_recorded(path: Path) -> Recorded:
             else:
                 raise ValueError
         except (ValueError, IndexError, KeyError):
-            wrong(number, line, "length US, thread NAME TID POLICY PRIORITY RESTS COMM, or a burst")
+            wrong(
+                number,
+                line,
+                "length US, thread NAME TID POLICY PRIORITY RESTS CPUS COMM, or a burst",
+            )
     if length <= 0:
         wrong(2, lines[1] if lines[1:] else "", "length US")
     return Recorded(path, length, tuple(threads))
 
 
 def _thread(head: Sequence[str], bursts: Sequence[Burst]) -> Thread:
-    name, tid, policy, priority, rests, comm = head
+    name, tid, policy, priority, rests, cpus, comm = head
     if policy not in POLICIES or rests not in (OPEN, THINKING) or not bursts:
         raise ValueError
-    return Thread(name, int(tid), policy, int(priority), rests, comm, tuple(bursts))
+    confined = () if cpus == "any" else tuple(map(int, cpus.split(",")))
+    return Thread(name, int(tid), policy, int(priority), rests, comm, tuple(bursts), confined)
 
 
 @dataclass(frozen=True)
 class Attributes:
-    """What the scenario says of a thread: its CPUs and clamps."""
+    """What the scenario says of a thread: its CPUs, in place of its recorded ones, and clamps."""
 
     cpus: Collection[int] = ()
     uclamp_min: int | None = None
@@ -141,12 +151,17 @@ class Attributes:
 
 
 def guest_file(
-    recorded: Recorded, attributes: dict[str, Attributes], rate: Fraction, before_us: int
+    recorded: Recorded,
+    attributes: Mapping[str, Attributes],
+    rate: Fraction,
+    before_us: int,
+    there: Collection[int],
 ) -> bytes:
     """What ``rootfs/programs/replay.c`` reads.
 
     :param attributes: of the threads that run, by name.
     :param rate: iterations of the busy loop by us of work.
+    :param there: the platform's CPUs; a thread whose recorded CPUs are not there is free.
     :param before_us: how long before the recording's begin the threads start, so that its begin
         falls on the window's.
     """
@@ -164,7 +179,7 @@ def guest_file(
         posted = sum(began.get((burst.waker, burst.of), start_us) < start_us for burst in late)
         said = attributes[thread.name]
         clamps = [-1 if clamp is None else clamp for clamp in (said.uclamp_min, said.uclamp_max)]
-        mask = sum(1 << cpu for cpu in said.cpus)
+        mask = sum(1 << cpu for cpu in said.cpus or thread.cpus if cpu in there)
         policy = POLICIES[thread.policy]
         name = thread.name.encode()[:15]
         place = (first, len(mine), start, posted)

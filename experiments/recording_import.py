@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
@@ -18,6 +18,7 @@ from eascope.analysis.recordings.bursts import (
     THREAD,
     UNKNOWN,
     Bursts,
+    Work,
     bursts_of,
     window_of,
 )
@@ -39,6 +40,8 @@ MODEL_THREADS, MODEL_BURSTS = 60, 4
 CHAINED = 0.7
 PERIODIC_CV = 0.15
 WARMUP_MS = 300
+#: Of a thread's time on one CPU, or of a cluster's at its lowest clock.
+MOSTLY = 0.95
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,13 @@ class Imported:
 
 
 def import_recording(
-    recording: Recording, device: Device, window: str, path: Path, most: int
+    recording: Recording, device: Device, window: str, path: Path, most: int, *, drop: bool = False
 ) -> Imported:
     """The threads of a recording.
 
     :param path: of the file of bursts.
     :param most: threads that are kept by themselves.
+    :param drop: whether the recorder's threads are left out.
     :raises RecordingError: the window is empty or nobody ran in it.
     """
     begin, end = window_of(recording, window)
@@ -91,8 +95,8 @@ def import_recording(
     table = bursts.bursts
     work = table.group_by("pid").agg(pl.col("work").sum()).sort("work", "pid", descending=True)
     total = float(work["work"].sum()) or 1.0
-    kept = work["pid"].to_list()[:most]
-    rest = work["pid"].to_list()[most:]
+    pids = [pid for pid in work["pid"] if not (drop and is_recorder(recording, pid))]
+    kept, rest = pids[:most], pids[most:]
     made = Imported(recording, device, bursts, Recorded(path, 0, ()), [])
     own = {pid: rows for (pid,), rows in table.group_by(["pid"], maintain_order=True)}
     names = _names(recording, kept)
@@ -100,6 +104,7 @@ def import_recording(
     threads = []
     for pid in kept:
         thread = _thread(recording, own[pid], pid, names, numbers, begin)
+        thread = replace(thread, cpus=_confined(made, pid, own[pid]))
         threads.append(thread)
         causes = own[pid]["cause"].value_counts(normalize=True)
         made.threads.append(
@@ -118,6 +123,37 @@ def import_recording(
     made.notes = [*recording.notes, *(f"{device.name}: {gap}" for gap in device.gaps)]
     made.notes += list(_said(made, total))
     return made
+
+
+def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
+    """CPUs to which a thread was confined, by the kernel's names for such threads or by its course.
+
+    A thread that ran for 100 ms and more almost only on one CPU, while a larger one was idle most of the
+    time, was pinned: a scheduler would have moved it.
+    """
+    device, name = made.device, made.recording.names.get(pid, "")
+    kernel = re.match(r"(?:kworker|ksoftirqd|migration|cpuhp|watchdog|rcuc|irq_work)/(\d+)", name)
+    if kernel and int(kernel[1]) in device.cpus:
+        return (device.cpus.index(int(kernel[1])),)
+    stays = made.bursts.slices.filter(pl.col("pid") == pid)
+    long = rows.filter((pl.col("t1") - pl.col("t0")) >= 1000 * SATURATED_US)
+    if not long.height:
+        return ()
+    times = stays.group_by("cpu").agg((pl.col("t1") - pl.col("t0")).sum().alias("time"))
+    cpu, time = times.sort("time").row(-1)
+    if time < MOSTLY * int(times["time"].sum()):
+        return ()
+    speeds = {
+        other: device.speeds()[other] * device.cluster_of(other).top_khz for other in device.cpus
+    }
+    begin, end = int(long["t0"].min()), int(long["t1"].max())  # type: ignore[arg-type]
+    others = made.bursts.slices.filter((pl.col("t1") > begin) & (pl.col("t0") < end))
+    for other, speed in speeds.items():
+        busy = others.filter(pl.col("cpu") == other)
+        time = (busy["t1"].clip(begin, end) - busy["t0"].clip(begin, end)).sum()
+        if speed > 1.2 * speeds[cpu] and time < (end - begin) / 2:
+            return (device.cpus.index(cpu),)
+    return ()
 
 
 def is_recorder(recording: Recording, pid: int) -> bool:
@@ -156,6 +192,16 @@ def _said(made: Imported, total: float) -> Iterator[str]:
     if recorders:
         share = 100 * sum(of.work_share for of in recorders)
         yield f"{len(recorders)} threads of the recorder ({share:.1f} % of the work) are the task recorder"
+    pinned = [of.thread for of in made.threads if of.thread.cpus]
+    for thread in pinned:
+        if not re.match(
+            r"(kworker|ksoftirqd|migration|cpuhp|watchdog|rcuc|irq_work)/", thread.comm
+        ):
+            cpu = made.device.cpus[thread.cpus[0]]
+            yield (
+                f"{thread.comm} {thread.tid} stayed on CPU {cpu} while larger CPUs were idle: it is "
+                "taken as pinned"
+            )
     yield "affinity, uclamp and cgroups are in no event of the recording: unknown"
 
 
@@ -174,7 +220,7 @@ def _numbers(table: pl.DataFrame) -> dict[int, int]:
     return dict(places.iter_rows())
 
 
-def _thread(  # noqa: PLR0913, PLR0917 - what is known of it
+def _thread(
     recording: Recording,
     rows: pl.DataFrame,
     pid: int,
@@ -249,12 +295,12 @@ def _merged(rows: pl.DataFrame, begin_ns: int) -> list[Thread]:
     return made
 
 
-def replay_toml(made: Imported, name: str, source: str) -> str:
+def replay_toml(made: Imported, name: str) -> str:
     """The scenario that replays the recording as it was."""
     length_ms = max(1, made.recorded.length_us // 1000)
     lines = [
         *_head(
-            made, name, source, "every burst as recorded; a seed draws only the machine's start"
+            made, name, "every burst as recorded; a seed draws only the machine's start"
         ),
         f'recording = "{made.recorded.path.name}"',
         "",
@@ -262,6 +308,7 @@ def replay_toml(made: Imported, name: str, source: str) -> str:
         f"warmup_ms = {WARMUP_MS}",
         f"short_ms = {length_ms}",
         f"full_ms = {length_ms}",
+        *_limits(made),
     ]
     taken: set[str] = set()
     recorders = [of.thread.name for of in made.threads if of.recorder]
@@ -273,11 +320,35 @@ def replay_toml(made: Imported, name: str, source: str) -> str:
         )
     if len(made.recorded.threads) > len(own) + len(recorders):
         if recorders:
-            lines += _table("recorder", _words(recorders), "delete this table to drop them")
+            lines += _table(
+                "recorder", _words(recorders), "the recorder's; --drop-recorder leaves them out"
+            )
         lines += _table("others", '"others"', "all other threads")
     elif recorders:
-        lines += _table("recorder", _words(recorders), "delete this table to drop them")
+        lines += _table(
+            "recorder", _words(recorders), "the recorder's; --drop-recorder leaves them out"
+        )
     return "\n".join(lines) + "\n"
+
+
+def _limits(made: Imported) -> list[str]:
+    """Clocks below which clusters never went, although idle: the device's limits, as conditions."""
+    begin, end = made.bursts.begin_ns, made.bursts.end_ns
+    work = Work(made.recording, made.device, begin, end)
+    switches, first = [], 0
+    for of in made.device.clusters:
+        at, khz, _, _ = work.courses[of.cpus[0]]
+        lowest = int(khz.min())
+        time = np.diff(np.append(at, end))[khz == lowest].sum() / (end - begin)
+        seen = made.recording.freq["cpu"].is_in(of.cpus).any()
+        if seen and lowest > of.khz[0] and time >= MOSTLY:
+            path = f"/sys/devices/system/cpu/cpufreq/policy{first}/scaling_min_freq"
+            switches.append(f'    ["{path}", "{lowest}"],')
+        first += len(of.cpus)
+    if not switches:
+        return []
+    said = "the recording: clocks below these do not occur in it, although the CPUs were mostly idle"
+    return ["", "[source_conditions]", f'source = "{said}"', "switches = [", *switches, "]"]
 
 
 def _table(name: str, threads: str, comment: str) -> list[str]:
@@ -301,7 +372,7 @@ def _task_name(thread: Thread, taken: set[str]) -> str:
     return name
 
 
-def _head(made: Imported, name: str, source: str, how: str) -> list[str]:
+def _head(made: Imported, name: str, how: str) -> list[str]:
     recording, window = made.recording, made.bursts
     first = (window.begin_ns - recording.begin_ns) / 1e9
     last = (window.end_ns - recording.begin_ns) / 1e9
@@ -312,7 +383,7 @@ def _head(made: Imported, name: str, source: str, how: str) -> list[str]:
         *notes,
         "",
         f"summary = {_text(f'{name}: recorded on {made.device.name}')}",
-        f"source = {_text(source or said)}",
+        f"source = {_text(said)}",
         f"loads = {_text(f'work is time x capacity ({made.device.source}); {how}')}",
     ]
 
@@ -321,7 +392,7 @@ def _text(words: str) -> str:
     return '"' + words.replace("\\", "\\\\").replace('"', "'") + '"'
 
 
-def model_toml(made: Imported, name: str, source: str) -> str:
+def model_toml(made: Imported, name: str) -> str:
     """The scenario with a task for each thread, fitted: its period, its work and how both vary."""
     total = sum(of.work_share for of in made.threads) + made.merged_work
     able = [of for of in made.threads if len(of.thread.bursts) >= MODEL_BURSTS or _saturates(of)]
@@ -331,13 +402,14 @@ def model_toml(made: Imported, name: str, source: str) -> str:
     share = sum(of.work_share for of in kept) / total
     left = 1 - share
     length_us = made.recorded.length_us
-    lines = _head(made, name, source, "a model of each thread; seeds draw its replicates")
+    lines = _head(made, name, "a model of each thread; seeds draw its replicates")
     lines += [
         "",
         "[window]",
         f"warmup_ms = {WARMUP_MS}",
         f"short_ms = {max(1000, length_us // 1000)}",
         f"full_ms = {max(10_000, length_us // 1000)}",
+        *_limits(made),
     ]
     for of in kept:
         lines += _model(of, names, length_us)

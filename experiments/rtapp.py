@@ -123,7 +123,7 @@ def compile_scenario(
     names = {key: f"{key}-{place}" for keys in processes.values() for place, key in enumerate(keys)}
     endless = {key for key, entry in threads.items() if _endless(entry)}
     longer = rate / largest_rate
-    replays = _replays(scenario, rate, noise)
+    replays = _replays(scenario, platform, rate, noise)
     names |= {key: key for task in scenario.tasks for key in task.recorded}
     return Workload(
         documents={
@@ -147,7 +147,9 @@ def compile_scenario(
     )
 
 
-def _replays(scenario: Scenario, rate: Fraction, noise: bool) -> dict[str, bytes]:
+def _replays(
+    scenario: Scenario, platform: Platform, rate: Fraction, noise: bool
+) -> dict[str, bytes]:
     """What the threads of the scenario's recording are given, by the name under which they run."""
     if scenario.recording is None:
         return {}
@@ -159,7 +161,7 @@ def _replays(scenario: Scenario, rate: Fraction, noise: bool) -> dict[str, bytes
     window = scenario.window
     before_ms = window.mainline_ms + window.warmup_ms + 2 * scenario.placing_ms
     before_us = 1000 * (before_ms + (STIR_MS if noise else 0))
-    data = recorded.guest_file(scenario.recording, attributes, rate, before_us)
+    data = recorded.guest_file(scenario.recording, attributes, rate, before_us, platform.cpus)
     return {recorded.NAME: data}
 
 

@@ -94,10 +94,7 @@ def device_of(
 
     :raises RecordingError: the platform, or the capacities, have another number of CPUs.
     """
-    seen = {
-        cpu: [khz for cpus, khz in shared_clocks(recording) if cpu in cpus][0]
-        for cpu in range(recording.cpus)
-    }
+    seen = {cpu: khz for cpus, khz in shared_clocks(recording) for cpu in cpus}
     if platform is not None:
         return _given(recording, platform, seen)
     candidates = [*_known(), *_ours()]

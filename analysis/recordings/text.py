@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-import re
 import subprocess
 import tempfile
 from collections.abc import Sequence

@@ -134,7 +134,7 @@ def _options(cursor: _Cursor, raw: Raw) -> None:
             raw.clock = next(iter(re.findall(r"\[(\S+)\]", text)), text.strip("\0 \n"))
 
 
-def _pages(  # noqa: PLR0913, PLR0917 - the parts of the file
+def _pages(
     path: Path,
     data: npt.NDArray[np.uint8],
     places: list[tuple[int, int]],

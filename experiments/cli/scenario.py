@@ -11,8 +11,6 @@ from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.host.errors import unknown
 
 if TYPE_CHECKING:
-    from eascope.analysis.recordings.device import Device
-    from eascope.analysis.recordings.tables import Recording
     from eascope.experiments.recording_import import Imported
 
 SUMMARY = "import a recording of a device as a scenario, or check the import"
@@ -82,18 +80,57 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.verb not in VERBS:
         raise unknown("scenario command", options.verb, VERBS)
+    made, out = _imported(options)
+    platform = _write(made, out, options)
+    if options.verb == "check":
+        return _check(made, out, platform, options)
+    if options.json:
+        print_json(_object(made, out, platform))
+        return 0
+    _print(made)
+    print(
+        f"\n{shown(out)}: eascope run --variant mainline --platform {platform} "
+        f"--scenario {shown(out)}"
+    )
+    return 0
+
+
+def _write(made: Imported, out: Path, options: argparse.Namespace) -> str:
+    """Write the scenario and what it needs; the platform that is the device's, or a draft of it."""
+    from eascope.experiments.platform_draft import draft_of
     from eascope.experiments.recording_import import model_toml, replay_toml
 
-    made, out = _imported(options)
     text = model_toml if options.model else replay_toml
-    source = ""
-    out.write_text(text(made, made.recorded.path.stem, source))
+    out.write_text(text(made, made.recorded.path.stem))
     if not options.model:
         made.recorded.path.write_text(made.recorded.text())
+    if made.device.platform:
+        return options.platform or made.device.name
+    draft = out.with_name(f"{out.stem}-platform.toml")
+    draft.write_text(draft_of(made.device))
+    return shown(draft)
+
+
+def _check(made: Imported, out: Path, platform: str, options: argparse.Namespace) -> int:
+    """Run the scenario under mainline, and print the run beside the recording."""
+    from eascope.experiments.cell import prepare
+    from eascope.experiments.pool import run_all
+    from eascope.experiments.recording_check import check_run
+    from eascope.experiments.request import Request, resolve
+    from eascope.experiments.writable import check_runs_place
+
+    check_runs_place()
+    # The device's limits of clocks, where it had some.
+    limited = "[source_conditions]" in out.read_text()
+    names = resolve(Request(platform, "mainline", str(out), source_conditions=limited))
+    cell = prepare(names)
+    [done] = run_all([cell], lambda _, done: done)
+    text, figures = check_run(made, done.path, names.platform)
     if options.json:
-        print_json(_object(made, out))
+        print_json(_object(made, out, platform) | {"run": str(done.path), "figures": figures})
         return 0
-    _print(made, out)
+    _print(made)
+    print(f"\n{names.platform.name}, mainline, seed 0\n\n{text}\nrun: {shown(done.path)}")
     return 0
 
 
@@ -119,14 +156,20 @@ def _imported(options: argparse.Namespace) -> tuple[Imported, Path]:
     platform = load_platform(options.platform) if options.platform else None
     device = device_of(recording, platform, capacities)
     made = import_recording(
-        recording, device, options.window, out.with_suffix(".bursts"), options.most
+        recording,
+        device,
+        options.window,
+        out.with_suffix(".bursts"),
+        options.most,
+        drop=options.drop_recorder,
     )
     return made, out
 
 
-def _object(made: Imported, out: Path) -> dict[str, object]:
+def _object(made: Imported, out: Path, platform: str) -> dict[str, object]:
     return {
         "scenario": str(out),
+        "platform": platform,
         "device": made.device.name,
         "notes": made.notes,
         "threads": len(made.recorded.threads),
@@ -135,7 +178,7 @@ def _object(made: Imported, out: Path) -> dict[str, object]:
     }
 
 
-def _print(made: Imported, out: Path) -> None:
+def _print(made: Imported) -> None:
     recording, device = made.recording, made.device
     clusters = ", ".join(f"{of.name}: CPU {_range(of.cpus)}" for of in device.clusters)
     print(
@@ -164,7 +207,6 @@ def _print(made: Imported, out: Path) -> None:
         print(
             f"{made.merged} smaller threads with {100 * made.merged_work:.2f} % of the work are merged"
         )
-    print(f"\n{shown(out)}: eascope run --variant mainline --scenario {shown(out)} --platform ...")
 
 
 def _range(cpus: tuple[int, ...]) -> str:

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An imported recording, run under mainline, beside the recording: one table and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from eascope.analysis.recordings.beside import (
+    Agreement,
+    Window,
+    agreement,
+    percentile,
+    window_figures,
+)
+from eascope.analysis.recordings.bursts import bursts_of
+from eascope.analysis.recordings.device import Device
+from eascope.analysis.recordings.tables import RecordingError, read_recording
+from eascope.analysis.window import read_window
+from eascope.configs.platform import Platform
+from eascope.experiments.recording_import import Imported
+from eascope.host.table import Table
+
+#: What `replay` writes into the trace at each begin of the recording.
+MARKER = "eascope: recording begins"
+#: Mean absolute error in points and correlation that a published model of a device's load has.
+BAR = (2.58, 0.93)
+#: Clocks of a cluster that the table lists.
+CLOCKS = 4
+
+
+def check_run(made: Imported, run: Path, platform: Platform) -> tuple[str, dict[str, object]]:
+    """The table, and its figures.
+
+    :param run: the folder of a run of the imported scenario.
+    :raises RecordingError: the run's trace has no begin of the recording.
+    """
+    ours = read_recording(run / "trace.dat")
+    marks = ours.mark.filter(pl.col("text").str.contains(MARKER, literal=True))
+    window = read_window(run / "marks.json")
+    start, stop = window.t0_ns - window.offset_ns, window.t1_ns - window.offset_ns
+    if not marks.height:
+        raise RecordingError(f"{run}: its trace has no {MARKER!r}")
+    near = int(marks["t_ns"][int(np.abs(marks["t_ns"].to_numpy() - start).argmin())])
+    same = made.bursts.begin_ns - near  # from the run's clock to the recording's
+    begin, end = max(near, start), min(near + made.bursts.end_ns - made.bursts.begin_ns, stop)
+    if end <= begin:
+        raise RecordingError(f"{run}: the recording does not begin within its window")
+    device = made.device
+    own = replace(
+        device,
+        clusters=tuple(
+            replace(of, cpus=cluster.cpus, khz=tuple(opp.khz for opp in cluster.opps))
+            for of, cluster in zip(device.clusters, platform.clusters, strict=True)
+        ),
+    )
+    theirs = bursts_of(made.recording, device, begin + same, end + same)
+    recorded = window_figures(made.recording, device, theirs)
+    simulated = window_figures(ours, own, bursts_of(ours, own, begin, end))
+    return _table(made, recorded, simulated, platform)
+
+
+def _table(
+    made: Imported, recorded: Window, ours: Window, platform: Platform
+) -> tuple[str, dict[str, object]]:
+    rows: list[tuple[str, str, str, str]] = []
+    figures: dict[str, object] = {}
+
+    def row(name: str, unit: str, theirs: float | None, own: float | None) -> None:
+        figures[name] = {"unit": unit, "recorded": theirs, "simulated": own}
+        rows.append((name, unit, _shown(theirs), _shown(own)))
+
+    places = {
+        of.name: [made.device.cpus.index(cpu) for cpu in of.cpus] for of in made.device.clusters
+    }
+    for place, cpu in enumerate(made.device.cpus):
+        row(f"busy, CPU {cpu}", "%", 100 * recorded.busy[place], 100 * ours.busy[place])
+    for name, its in places.items():
+        row(f"busy, {name}", "%", 100 * recorded.busy[its].mean(), 100 * ours.busy[its].mean())
+    row("work", "ms", recorded.work / 1000, ours.work / 1000)
+    for name in places:
+        shares = [_shares(of.clocks[name]) for of in (recorded, ours)]
+        most = sorted(set().union(*shares), key=lambda khz: -sum(of.get(khz, 0) for of in shares))
+        for khz in sorted(most[:CLOCKS]):
+            row(f"clock, {name} at {khz / 1000:.0f} MHz", "%", *(of.get(khz, 0.0) for of in shares))
+        row(f"clock, {name}, mean", "MHz", *(_mean(of.clocks[name]) for of in (recorded, ours)))
+        row(
+            f"clock while busy, {name}",
+            "MHz",
+            *(_mean(of.running[name]) for of in (recorded, ours)),
+        )
+    for name in places:
+        if recorded.idle[name]:
+            for state in sorted({*recorded.idle[name], *ours.idle[name]}):
+                both = (100 * of.idle[name].get(state, 0.0) for of in (recorded, ours))
+                row(f"idle, {name}, state {state}", "%", *both)
+    for words, key in (("wake-up to CPU", "waits"), ("waiting for a CPU", "queued")):
+        if made.recording.wake.height:
+            for share in (0.5, 0.95, 0.99):
+                both = (percentile(getattr(of, key), share) for of in (recorded, ours))
+                row(f"{words}, p{share * 100:.0f}", "us", *both)
+    row("migrations", "1/s", *(of.migrations / of.seconds for of in (recorded, ours)))
+    for name in places:
+        power = (
+            {opp.khz: opp.power_uw for opp in platform.cluster(name).opps}
+            if _has(platform, name)
+            else {}
+        )
+        if power:
+            both = (_priced(of.running[name], power) for of in (recorded, ours))
+            row(f"energy of busy CPUs, {name}", "mJ", *both)
+    for rail, joules in _rails(made).items():
+        row(f"rail {rail}", "mJ", joules, None)
+    whole = agreement(recorded.bins.mean(axis=0), ours.bins.mean(axis=0))
+    by_cluster = agreement(*(_by(of.bins, places) for of in (recorded, ours)))
+    by_cpu = agreement(recorded.bins, ours.bins)
+    figures["agreement"] = {
+        name: {"error": of.error, "correlation": of.correlation}
+        for name, of in (("all", whole), ("clusters", by_cluster), ("cpus", by_cpu))
+    }
+    heads = ("", "unit", "recorded", "simulated")
+    text = Table.of(heads, rows, left=2).text()
+    sentence = (
+        f"utilization of all CPUs by 100 ms: mean absolute error {whole.error:.2f} %, correlation "
+        f"{_r(whole)}\n(published bar {BAR[0]} %, {BAR[1]}); by cluster {by_cluster.error:.2f} %, "
+        f"{_r(by_cluster)}; by CPU {by_cpu.error:.2f} %, {_r(by_cpu)}"
+    )
+    return f"{text}\n\n{sentence}", figures
+
+
+def _has(platform: Platform, name: str) -> bool:
+    return any(of.name == name for of in platform.clusters)
+
+
+def _r(of: Agreement) -> str:
+    return "unknown" if of.correlation is None else f"{of.correlation:.2f}"
+
+
+def _shown(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _shares(clocks: Mapping[int, float]) -> dict[int, float]:
+    whole = sum(clocks.values()) or 1.0
+    return {khz: 100 * time / whole for khz, time in clocks.items()}
+
+
+def _mean(clocks: Mapping[int, float]) -> float | None:
+    whole = sum(clocks.values())
+    return sum(khz * time for khz, time in clocks.items()) / whole / 1000 if whole else None
+
+
+def _by(bins: np.ndarray, places: Mapping[str, list[int]]) -> np.ndarray:
+    return np.array([bins[its].mean(axis=0) for its in places.values()])
+
+
+def _priced(running: Mapping[int, float], power_uw: Mapping[int, int]) -> float:
+    """Energy in mJ of busy time at each clock, at the nearest OPP's power."""
+    nearest: Callable[[int], int] = lambda khz: min(power_uw, key=lambda known: abs(known - khz))
+    return sum(time * power_uw[nearest(khz)] for khz, time in running.items()) / 1e6
+
+
+def _rails(made: Imported) -> dict[str, float]:
+    """Energy in mJ of each rail within the window, from its samples' own times."""
+    begin, end = made.bursts.begin_ns, made.bursts.end_ns
+    found = {}
+    rails = made.recording.rail.unique(["name", "t_ns"], keep="first").sort("t_ns")
+    for (name,), rows in rails.group_by(["name"], maintain_order=True):
+        times, energy = rows["t_ns"].to_numpy(), rows["uj"].to_numpy()
+        if len(times) > 1:
+            first, last = np.interp([begin, end], times, energy)
+            found[str(name)] = float(last - first) / 1000
+    return found
