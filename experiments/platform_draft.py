@@ -11,21 +11,26 @@ from eascope.configs.platform_file import load_platform
 from eascope.host.strict import read_toml
 
 
+#: A supply falls by so much, at most, below that of the base's lowest OPP.
+LOWER = 0.2
+
+
 def draft_of(device: Device) -> str:
     """The text of a platform file: CPUs, clocks and capacities are the device's, the rest is its base's.
 
-    Voltages and powers are those of the base's cluster at the same share of its top clock.
+    Voltages and powers are those of the base's cluster at the same share of its top clock. Below
+    the lowest one of the base the supply falls with the clock.
     """
     base = load_platform(device.base)
     given = read_toml(base.path).data
-    kept = {cluster.like for cluster in device.clusters}
+    kept = {cluster.name for cluster in device.clusters}
     removed = [
         key for key in ("clock_floors", "curves", "billing", "package_budget") if key in given
     ]
     removed += [
-        f"cluster.{cluster['name']}.busy"
-        for cluster in given["cluster"]
-        if "busy" in cluster and cluster["name"] in kept
+        f"cluster.{of.name}.busy"
+        for of in device.clusters
+        if any("busy" in cluster and cluster["name"] == of.like for cluster in given["cluster"])
     ]
     removed += [f"cluster.{of.name}" for of in base.clusters if of.name not in kept]
     lines = [
@@ -63,14 +68,17 @@ def _cluster(of: DeviceCluster, like: Cluster, base: Platform, largest: float) -
             float(np.interp(share, shares, [getattr(opp, key) for opp in like.opps]))
             for key in ("uv", "power_uw", "shared_uw")
         )
-        # Below the base's lowest OPP the supply stays, and power goes with the clock.
-        power *= min(1.0, share / shares[0])
+        # Below the base's lowest OPP: else the kernel would take these for inefficient.
+        below = min(1.0, share / shares[0])
+        supply = 1 - LOWER * (1 - below)
+        uv, power = uv * supply, power * below * supply**2
         rows.append(
             f"    {{ khz = {khz}, uv = {uv:.0f}, power_uw = {power:.0f}, shared_uw = {shared:.0f} }},"
         )
     return [
         "",
-        f"[cluster.{of.like}]",
+        f"[cluster.{of.name}]",
+        *([f'like = "{like.name}"'] if of.name != like.name else []),
         f"cpus = {len(of.cpus)}",
         f"capacity_dmips_mhz = {dmips}",
         'capacity_source = "device"',

@@ -175,7 +175,7 @@ def _said(made: Imported, total: float) -> Iterator[str]:
             f"{unknown} of {table.height} wake-ups have no known cause "
             f"({100 * work / total:.0f} % of the work): they come at their recorded time"
         )
-    if not made.recording.waking or (made.recording.wake["context"] < 0).any():
+    if (made.recording.wake["context"] < 0).any():
         yield "interrupts are not told apart from the thread that they interrupt"
     long = table.filter((pl.col("t1") - pl.col("t0")) >= 1000 * SATURATED_US)
     if long.height:
@@ -299,9 +299,7 @@ def replay_toml(made: Imported, name: str) -> str:
     """The scenario that replays the recording as it was."""
     length_ms = max(1, made.recorded.length_us // 1000)
     lines = [
-        *_head(
-            made, name, "every burst as recorded; a seed draws only the machine's start"
-        ),
+        *_head(made, name, "every burst as recorded; a seed draws only the machine's start"),
         f'recording = "{made.recorded.path.name}"',
         "",
         "[window]",
@@ -347,7 +345,9 @@ def _limits(made: Imported) -> list[str]:
         first += len(of.cpus)
     if not switches:
         return []
-    said = "the recording: clocks below these do not occur in it, although the CPUs were mostly idle"
+    said = (
+        "the recording: clocks below these do not occur in it, although the CPUs were mostly idle"
+    )
     return ["", "[source_conditions]", f'source = "{said}"', "switches = [", *switches, "]"]
 
 

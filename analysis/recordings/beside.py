@@ -25,7 +25,8 @@ class Window:
 
     :ivar busy: share of the time in which each CPU was busy; the CPUs are in the platform's order.
     :ivar bins: the same by stretch of `BIN_NS`, a row for each CPU.
-    :ivar clocks: for each cluster, ms at each kHz, all time; ``running`` the same of busy time.
+    :ivar clocks: for each cluster, ms at each kHz, all time; ``running`` the same of busy time;
+        empty where no clock was recorded.
     :ivar idle: for each cluster, share of its CPUs' time in each idle state.
     :ivar waits: from wake-up to CPU, of threads whose wake-up is known, in us.
     :ivar queued: from wake-up or preemption to CPU, in us.
@@ -61,6 +62,8 @@ def window_figures(recording: Recording, device: Device, bursts: Bursts) -> Wind
         busy[place] = (t1 - t0).sum() / (end - begin)
         bins[place] = np.diff(until(edges)) / np.diff(edges)
         cluster = device.cluster_of(cpu)
+        if not recording.freq["cpu"].is_in(cluster.cpus).any():
+            continue
         at, khz, _, _ = work.courses[cpu]
         ends = np.append(at[1:], end)
         for clock, whole, of_busy in zip(khz, ends - at, until(ends) - until(at), strict=True):

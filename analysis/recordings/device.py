@@ -97,6 +97,8 @@ def device_of(
     seen = {cpu: khz for cpus, khz in shared_clocks(recording) for cpu in cpus}
     if platform is not None:
         return _given(recording, platform, seen)
+    if capacities:
+        return _guessed(recording, seen, capacities)
     candidates = [*_known(), *_ours()]
     named = [
         device
@@ -107,7 +109,8 @@ def device_of(
     found = next(
         (device for device in (*named, *fitting) if len(device.cpus) == recording.cpus), None
     )
-    return found if found and not capacities else _guessed(recording, seen, capacities)
+    said = [recording.capacities.get(cpu, 0) for cpu in range(recording.cpus)]
+    return found or _guessed(recording, seen, said if all(said) else ())
 
 
 def _fits(device: Device, seen: Mapping[int, Sequence[int]], cpus: int) -> bool:
@@ -192,25 +195,31 @@ def _guessed(
     top = max((khz for clocks in seen.values() for khz in clocks), default=1_000_000)
     groups: dict[tuple[float, tuple[int, ...]], list[int]] = {}
     for cpu in range(recording.cpus):
-        khz = tuple(seen[cpu]) or (top,)
+        khz = recording.clocks.get(cpu) or tuple(seen[cpu]) or (top,)
         capacity = capacities[cpu] if capacities else 1024 * khz[-1] / top
         groups.setdefault((capacity, khz), []).append(cpu)
     ordered = sorted(groups.items(), key=lambda item: (item[0][0], item[1]))
-    names = ["little", "big"] if len(ordered) == 2 else ["little", "mid", "big"]
-    names = (["all"] if len(ordered) == 1 else names) + [f"c{n}" for n in range(len(ordered))]
+    known = {1: ["all"], 2: ["little", "big"], 3: ["little", "mid", "big"]}
+    names = known.get(len(ordered), [f"c{number}" for number in range(len(ordered))])
     base = "pixel6" if len(ordered) > 2 else "juno-r2"
-    likes = {"all": "big", "little": "little", "mid": "mid", "big": "big"}
     clusters = tuple(
-        DeviceCluster(name, tuple(cpus), capacity * 1000 / khz[-1], khz, likes.get(name, "big"))
-        for name, ((capacity, khz), cpus) in zip(names, ordered, strict=False)
+        DeviceCluster(
+            name,
+            tuple(cpus),
+            capacity * 1000 / khz[-1],
+            khz,
+            name if name in ("little", "mid") else "big",
+        )
+        for name, ((capacity, khz), cpus) in zip(names, ordered, strict=True)
     )
-    gaps = [
-        "clocks: those that were seen; the top one may be higher",
-        "capacities: as given"
-        if capacities
-        else "capacities: unknown, taken in the ratio of the highest clocks seen "
-        "(--capacities or --platform states them)",
-    ]
+    gaps = []
+    if not recording.clocks:
+        gaps.append("clocks: those that were seen; the top one may be higher")
+    if not capacities:
+        gaps.append(
+            "capacities: unknown, taken in the ratio of the highest clocks seen "
+            "(--capacities or --platform states them)"
+        )
     if not any(seen.values()):
         gaps.append("clusters: unknown, since no clock was recorded")
     return Device("an unknown device", "", base, "the recording", clusters, tuple(gaps))

@@ -120,7 +120,6 @@ class _Reader:
         self.others: Any = type(raw.counts)()
         self.rails: tuple[list[int], list[str], list[float]] = ([], [], [])
         self.rail_names: dict[int, str] = {}
-        self.last: dict[int, int] = {}
         self.running: dict[int, tuple[int, int, str]] = {}
         self.overrun: dict[int, int] = {}
 
@@ -144,11 +143,22 @@ class _Reader:
                     self.raw.names.setdefault(thread.tid, thread.name)
         elif kind == "power_rails":
             self.power(packet)
+        elif kind == "sys_stats":
+            # Polled clocks: the only ones where the kernel's event is missing.
+            for cpu, khz in enumerate(packet.sys_stats.cpufreq_khz):
+                self.raw.polled.append((packet.timestamp, cpu, khz))
+        elif kind == "cpu_info":
+            for cpu, info in enumerate(packet.cpu_info.cpus):
+                if info.capacity:
+                    self.raw.capacities[cpu] = info.capacity
+                if info.frequencies:
+                    self.raw.clocks[cpu] = tuple(sorted(info.frequencies))
+            self.raw.cpus = max(self.raw.cpus, len(packet.cpu_info.cpus))
         elif kind == "system_info":
             info = packet.system_info
-            self.raw.device = " ".join(
-                filter(None, (info.android_soc_model, info.android_build_fingerprint))
-            )
+            words = (info.android_soc_model, info.android_build_fingerprint)
+            self.raw.device = " ".join(filter(None, (*words, *info.device_tree_compatibles)))
+            self.raw.cpus = max(self.raw.cpus, info.num_cpus)
         elif kind == "ftrace_stats":
             for cpu in packet.ftrace_stats.cpu_stats:
                 lost = cpu.overrun + cpu.dropped_events
@@ -171,7 +181,7 @@ class _Reader:
         self.raw.lost_before += int(bundle.lost_events)
         if bundle.HasField("compact_sched"):
             self.compact(bundle.cpu, bundle.compact_sched)
-        before = self.last.get(bundle.cpu, 0)
+        before = 0
         for event in bundle.event:
             kind = event.WhichOneof("event")
             table = self.tables.get(kind)
@@ -190,7 +200,6 @@ class _Reader:
             )
             for name in _FIELDS[kind]:
                 lists[name].append(getattr(message, name))
-        self.last[bundle.cpu] = before
 
     def compact(self, cpu: int, compact: Any) -> None:  # noqa: ANN401 - a message
         """Switches and wake-ups of a bundle as columns: times are deltas, names are interned."""

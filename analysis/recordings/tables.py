@@ -46,7 +46,7 @@ SLEEPING = 0xFF
 WAKES = ("sched_waking", "sched_wakeup")
 _FIRST_VALUE = re.compile(r"cpu_frequency(?:_devlib)?:\s+state=(\d+) cpu_id=(\d+)")
 #: A pause of all CPUs that is no idling, and a step back that is no race between CPUs.
-LONG_NS, BACK_NS = 30_000_000_000, 1_000_000
+LONG_NS, BACK_NS = 10_000_000_000, 1_000_000
 
 
 class RecordingError(RequestError):
@@ -67,6 +67,11 @@ class Raw:
     steps_back: int = 0
     names: dict[int, str] = field(default_factory=dict)
     tgids: dict[int, int] = field(default_factory=dict)
+    #: Clocks that were polled: time, CPU, kHz.
+    polled: list[tuple[int, int, int]] = field(default_factory=list)
+    #: What the recorder says of the CPUs.
+    capacities: dict[int, int] = field(default_factory=dict)
+    clocks: dict[int, tuple[int, ...]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -155,6 +160,7 @@ class Recording:
     :ivar waking: whether ``wake`` has sched_waking, and not sched_wakeup, which loses wakers of
         other CPUs.
     :ivar notes: what a person has to know of it, a line each.
+    :ivar capacities: by CPU, where the recorder says them; ``clocks`` are all of a CPU.
     :ivar broken: switches whose predecessor is not the thread that was switched to before.
     """
 
@@ -177,6 +183,8 @@ class Recording:
     broken: int
     device: str
     notes: tuple[str, ...]
+    capacities: dict[int, int] = field(default_factory=dict)
+    clocks: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -233,16 +241,17 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
         there = ", ".join(f"{n} {event}" for event, n in raw.counts.most_common(3))
         raise RecordingError(f"{path}: no sched_switch: allowed: a recording with it ({there})")
     notes = []
-    firsts = [
+    marked = [
         (at, int(found[2]), int(found[1]))
         for at, text in tables["mark"].select("t_ns", "text").iter_rows()
         if (found := _FIRST_VALUE.search(text))
     ]
-    if firsts:
-        more = pl.DataFrame(firsts, schema=["t_ns", "cpu", "khz"], orient="row")
-        both = pl.concat([tables["freq"], more.cast(pl.Int64)])
-        tables["freq"] = both.sort("t_ns", maintain_order=True)
-        notes.append(f"{len(firsts)} frequencies are values of markers")
+    for more, origin in ((marked, "values of markers"), (raw.polled, "polled")):
+        if more:
+            rows = pl.DataFrame(more, schema=["t_ns", "cpu", "khz"], orient="row")
+            both = pl.concat([tables["freq"], rows.cast(pl.Int64)])
+            tables["freq"] = both.sort("t_ns", maintain_order=True)
+            notes.append(f"{len(more)} frequencies are {origin}")
     timed = [tables[name] for name in ("switch", "wake", "freq", "idle") if tables[name].height]
     begin = min(int(table["t_ns"][0]) for table in timed)
     end = max(int(table["t_ns"][-1]) for table in timed)
@@ -258,12 +267,12 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
         which = ", ".join(map(str, silent))
         notes.append(f"CPU {which}: no event at all: asleep, off or lost; taken as idle")
     if not tables["freq"].height:
-        notes.append("no frequency: every CPU is taken to be at its top frequency")
+        notes.append("no frequency was recorded: every CPU is taken to be at its top clock")
     if not waking:
         notes.append(
-            "no sched_waking: sched_wakeup is emitted on the woken CPU, so wakers of others are lost"
+            "no sched_waking: sched_wakeup comes on the woken CPU, so remote wakers are lost"
             if woken.height
-            else "no wake-up was recorded: what woke a thread is unknown, and so is its waiting time"
+            else "no wake-up was recorded: its cause and the time until the CPU are unknown"
         )
     return Recording(
         path=path,
@@ -279,6 +288,8 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
         broken=broken,
         device=raw.device,
         notes=tuple(notes),
+        capacities=raw.capacities,
+        clocks=raw.clocks,
     )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ _WAKE = (
     r"^(?P<comm>.*):(?P<pid>\d+) \[(?P<prio>-?\d+)\].* CPU:(?P<target_cpu>\d+)",
 )
 _POWER = (r"state=(?P<state>\d+) cpu_id=(?P<cpu_id>\d+)",)
-_MARK = (r"^(?:ip=\S+ buf=|tracing_mark_write: |\S+: )?(?P<buf>.*)$",)
+_MARK = (r"^(?:ip=\S+ buf=|tracing_mark_write: |0x[0-9a-f]+: )?(?P<buf>.*)$",)
 _EVENTS = {
     "sched_switch": _SWITCH,
     **dict.fromkeys(("sched_waking", "sched_wakeup", "sched_wakeup_new"), _WAKE),
@@ -42,8 +43,6 @@ _EVENTS = {
     **dict.fromkeys(("print", "tracing_mark_write"), _MARK),
 }
 _TEXTS = ("comm", "prev_comm", "next_comm", "state", "buf")
-#: Letters of a thread's state that mean that it goes on running.
-_RUNNING = r"^(?:R\+?|0x0|0|[1-9]\d*00)$"
 
 
 def reported(path: Path, data: bytes) -> Raw:
@@ -91,6 +90,10 @@ def read_text(path: Path, data: bytes) -> Raw | None:
         int(n or 0)
         for n in lines["line"].str.extract(r"\[(?:LOST )?(\d+) EVENTS(?: DROPPED)?\]").drop_nulls()
     )
+    for held, written in re.findall(
+        rb"entries-in-buffer/entries-written: (\d+)/(\d+)", data[:65536]
+    ):
+        raw.lost += int(written) - int(held)
     sizes = lines["line"].str.extract(r"^cpus=(\d+)$").drop_nulls()
     raw.cpus = int(sizes[0]) if len(sizes) else 0
     parts = pl.col("parts").str.pad_end(9, "0").cast(pl.Int64)
@@ -151,9 +154,9 @@ def _add(path: Path, raw: Raw, event: str, patterns: Sequence[str], rows: pl.Dat
         )
     if event == "sched_switch":
         state = pl.col("state")
-        columns = columns.with_columns(
-            pl.when(state.str.contains(_RUNNING)).then(0).otherwise(1).alias("prev_state")
-        )
+        bits = state.cast(pl.Int64, strict=False)
+        letters = pl.when(state.str.contains(r"^R\+?$")).then(0).otherwise(1)
+        columns = columns.with_columns(bits.fill_null(letters).alias("prev_state"))
 
     def column(name: str) -> Ints | None:
         if name not in columns.columns:

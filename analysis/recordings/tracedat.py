@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from eascope.analysis.recordings.tables import Raw, RecordingError
+from eascope.analysis.recordings.tables import BACK_NS, Raw, RecordingError
 
 MAGIC = b"\x17\x08\x44tracing"
 #: Of an event's first word: padding, a long pause, an absolute time.
@@ -171,6 +171,8 @@ def _pages(
     stamps = np.concatenate([part[2] for part in found])
     order = np.lexsort((offsets, of_page))  # within a CPU in the order of the buffer
     of_page, offsets, stamps = of_page[order], offsets[order], stamps[order]
+    back = (np.diff(stamps) < -BACK_NS) & (np.diff(cpus[of_page]) == 0)
+    raw.steps_back += int(back.sum())
     order = np.argsort(stamps, kind="stable")
     offsets, stamps, cpu = offsets[order], stamps[order], cpus[of_page[order]]
     kinds = words[offsets // 4] & 0xFFFF
