@@ -10,13 +10,12 @@ from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import load_platform
 from eascope.host.strict import read_toml
 
-
 #: A supply falls by so much, at most, below that of the base's lowest OPP.
 LOWER = 0.2
 
 
 def draft_of(device: Device) -> str:
-    """The text of a platform file: CPUs, clocks and capacities are the device's, the rest is its base's.
+    """The text of a platform file: CPUs, clocks, capacities of the device; the rest of its base.
 
     Voltages and powers are those of the base's cluster at the same share of its top clock. Below
     the lowest one of the base the supply falls with the clock.
@@ -36,7 +35,7 @@ def draft_of(device: Device) -> str:
     lines = [
         "# SPDX-License-Identifier: GPL-2.0-or-later",
         f"# A draft of {device.name}, from a recording.",
-        "# Unknown, so borrowed from the base: cores and caches, voltages, powers, idle states, DVFS times.",
+        "# Unknown, so borrowed from the base: cores, caches, voltages, powers, idle states, DVFS.",
         *(f"# {gap}" for gap in device.gaps),
         "",
         f'base = "{device.base}"',
@@ -45,7 +44,7 @@ def draft_of(device: Device) -> str:
         "",
         "[sources]",
         f'device = "{_origin(device)}"',
-        f'scaled = "borrowed from {device.base}: voltage and power at the same share of the top clock"',
+        f'scaled = "borrowed from {device.base}: voltage, power at this share of the top clock"',
     ]
     largest = max(of.dmips for of in device.clusters)
     for of in device.clusters:
@@ -72,9 +71,8 @@ def _cluster(of: DeviceCluster, like: Cluster, base: Platform, largest: float) -
         below = min(1.0, share / shares[0])
         supply = 1 - LOWER * (1 - below)
         uv, power = uv * supply, power * below * supply**2
-        rows.append(
-            f"    {{ khz = {khz}, uv = {uv:.0f}, power_uw = {power:.0f}, shared_uw = {shared:.0f} }},"
-        )
+        powers = f"power_uw = {power:.0f}, shared_uw = {shared:.0f}"
+        rows.append(f"    {{ khz = {khz}, uv = {uv:.0f}, {powers} }},")
     return [
         "",
         f"[cluster.{of.name}]",
@@ -82,7 +80,8 @@ def _cluster(of: DeviceCluster, like: Cluster, base: Platform, largest: float) -
         f"cpus = {len(of.cpus)}",
         f"capacity_dmips_mhz = {dmips}",
         'capacity_source = "device"',
-        'opp_sources = { khz = "device", uv = "scaled", power_uw = "scaled", shared_uw = "scaled" }',
+        "opp_sources = { "
+        'khz = "device", uv = "scaled", power_uw = "scaled", shared_uw = "scaled" }',
         "opps = [",
         *rows,
         "]",

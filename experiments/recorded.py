@@ -116,6 +116,8 @@ def read_recorded(path: Path) -> Recorded:
                 if head:
                     threads.append(_thread(head, bursts))
                 head, bursts = line.split(" ", 7)[1:], []
+                if len(head) not in (0, 7):
+                    raise ValueError
             elif len(words) in (3, 6) and head:
                 begin, rest, work = map(float, words[:3])
                 woken = (words[3], int(words[4]), float(words[5])) if words[3:] else ()

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ from eascope.analysis.recordings.beside import (
     window_figures,
 )
 from eascope.analysis.recordings.bursts import bursts_of
-from eascope.analysis.recordings.device import Device
-from eascope.analysis.recordings.tables import RecordingError, read_recording
+from eascope.analysis.recordings.read import read_recording
+from eascope.analysis.recordings.tables import RecordingError
 from eascope.analysis.window import read_window
 from eascope.configs.platform import Platform
 from eascope.experiments.recording_import import Imported
@@ -165,8 +166,12 @@ def _by(bins: np.ndarray, places: Mapping[str, list[int]]) -> np.ndarray:
 
 def _priced(running: Mapping[int, float], power_uw: Mapping[int, int]) -> float:
     """Energy in mJ of busy time at each clock, at the nearest OPP's power."""
-    nearest: Callable[[int], int] = lambda khz: min(power_uw, key=lambda known: abs(known - khz))
-    return sum(time * power_uw[nearest(khz)] for khz, time in running.items()) / 1e6
+    nearest = {khz: min(power_uw, key=partial(_apart, khz)) for khz in running}
+    return sum(time * power_uw[nearest[khz]] for khz, time in running.items()) / 1e6
+
+
+def _apart(one: int, other: int) -> int:
+    return abs(one - other)
 
 
 def _rails(made: Imported) -> dict[str, float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording becomes a scenario: which threads, as recorded or as a model, and what is said of it."""
+"""A recording becomes a scenario: its threads as recorded or as a model, what is said."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ def import_recording(
 def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
     """CPUs to which a thread was confined, by the kernel's names for such threads or by its course.
 
-    A thread that ran for 100 ms and more almost only on one CPU, while a larger one was idle most of the
-    time, was pinned: a scheduler would have moved it.
+    A thread that ran for 100 ms and more almost only on one CPU, while a larger one was idle most
+    of the time, was pinned: a scheduler would have moved it.
     """
     device, name = made.device, made.recording.names.get(pid, "")
     kernel = re.match(r"(?:kworker|ksoftirqd|migration|cpuhp|watchdog|rcuc|irq_work)/(\d+)", name)
@@ -191,7 +191,7 @@ def _said(made: Imported, total: float) -> Iterator[str]:
     recorders = [of for of in made.threads if of.recorder]
     if recorders:
         share = 100 * sum(of.work_share for of in recorders)
-        yield f"{len(recorders)} threads of the recorder ({share:.1f} % of the work) are the task recorder"
+        yield f"the recorder's own threads: {len(recorders)}, with {share:.1f} % of the work"
     pinned = [of.thread for of in made.threads if of.thread.cpus]
     for thread in pinned:
         if not re.match(
@@ -199,8 +199,8 @@ def _said(made: Imported, total: float) -> Iterator[str]:
         ):
             cpu = made.device.cpus[thread.cpus[0]]
             yield (
-                f"{thread.comm} {thread.tid} stayed on CPU {cpu} while larger CPUs were idle: it is "
-                "taken as pinned"
+                f"{thread.comm} {thread.tid} stayed on CPU {cpu} while larger CPUs were idle: "
+                "it is taken as pinned"
             )
     yield "affinity, uclamp and cgroups are in no event of the recording: unknown"
 
@@ -376,7 +376,7 @@ def _head(made: Imported, name: str, how: str) -> list[str]:
     recording, window = made.recording, made.bursts
     first = (window.begin_ns - recording.begin_ns) / 1e9
     last = (window.end_ns - recording.begin_ns) / 1e9
-    said = f"{recording.path.name}, {recording.form}, {first:.3f} to {last:.3f} s of {recording.seconds:.3f} s"
+    said = f"{recording.path.name}, {recording.form}, {first:.3f} to {last:.3f} s"
     notes = [f"# {note}" for note in made.notes]
     return [
         "# SPDX-License-Identifier: GPL-2.0-or-later",

@@ -95,7 +95,7 @@ class Task:
     start_turns: int = 1
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
-    #: Its threads in the scenario's recording, which has their bursts; its one phase then says nothing.
+    #: Its threads in the scenario's recording, which has their bursts; its phase says nothing then.
     recorded: tuple[str, ...] = ()
 
     @property

@@ -27,9 +27,9 @@ class Bursts:
     """Of a window of a recording.
 
     :ivar slices: ``pid cpu t0 t1 work burst slept``: stays of threads on CPUs, times in ns.
-    :ivar bursts: a row each: ``pid begin t0 t1 work wait cause waker waker_burst offset``. ``begin``
-        is the wake-up, or the first time on a CPU without one; ``offset`` is the work that the
-        waker had done by then in its own burst.
+    :ivar bursts: ``pid begin t0 t1 work wait cause waker waker_burst offset``. ``begin`` is the
+        wake-up, or the first time on a CPU without one; ``offset`` is the work that the waker had
+        done by then in its own burst.
     """
 
     begin_ns: int

@@ -132,40 +132,45 @@ class _Reader:
             inside = zlib.decompress(packet.compressed_packets)
             for part in _packets(Path("compressed packet"), inside):
                 self.packet(part)
-        elif kind == "process_tree":
-            for process in packet.process_tree.processes:
-                if process.cmdline:
-                    self.raw.names.setdefault(process.pid, process.cmdline[0].rpartition("/")[2])
-                self.raw.tgids[process.pid] = process.pid
-            for thread in packet.process_tree.threads:
-                self.raw.tgids[thread.tid] = thread.tgid
-                if thread.name:
-                    self.raw.names.setdefault(thread.tid, thread.name)
         elif kind == "power_rails":
             self.power(packet)
         elif kind == "sys_stats":
             # Polled clocks: the only ones where the kernel's event is missing.
             for cpu, khz in enumerate(packet.sys_stats.cpufreq_khz):
                 self.raw.polled.append((packet.timestamp, cpu, khz))
-        elif kind == "cpu_info":
-            for cpu, info in enumerate(packet.cpu_info.cpus):
-                if info.capacity:
-                    self.raw.capacities[cpu] = info.capacity
-                if info.frequencies:
-                    self.raw.clocks[cpu] = tuple(sorted(info.frequencies))
-            self.raw.cpus = max(self.raw.cpus, len(packet.cpu_info.cpus))
-        elif kind == "system_info":
-            info = packet.system_info
-            words = (info.android_soc_model, info.android_build_fingerprint)
-            self.raw.device = " ".join(filter(None, (*words, *info.device_tree_compatibles)))
-            self.raw.cpus = max(self.raw.cpus, info.num_cpus)
-        elif kind == "ftrace_stats":
-            for cpu in packet.ftrace_stats.cpu_stats:
-                lost = cpu.overrun + cpu.dropped_events
-                first = self.overrun.setdefault(cpu.cpu, lost)
-                self.raw.lost += max(0, lost - first)
-                self.overrun[cpu.cpu] = max(first, lost)
-                self.raw.cpus = max(self.raw.cpus, cpu.cpu + 1)
+        elif kind in ("process_tree", "ftrace_stats", "cpu_info", "system_info"):
+            getattr(self, kind)(getattr(packet, kind))
+
+    def process_tree(self, tree: Any) -> None:  # noqa: ANN401 - a message
+        for process in tree.processes:
+            if process.cmdline:
+                self.raw.names.setdefault(process.pid, process.cmdline[0].rpartition("/")[2])
+            self.raw.tgids[process.pid] = process.pid
+        for thread in tree.threads:
+            self.raw.tgids[thread.tid] = thread.tgid
+            if thread.name:
+                self.raw.names.setdefault(thread.tid, thread.name)
+
+    def cpu_info(self, info: Any) -> None:  # noqa: ANN401 - a message
+        for number, cpu in enumerate(info.cpus):
+            if cpu.capacity:
+                self.raw.capacities[number] = cpu.capacity
+            if cpu.frequencies:
+                self.raw.clocks[number] = tuple(sorted(cpu.frequencies))
+        self.raw.cpus = max(self.raw.cpus, len(info.cpus))
+
+    def system_info(self, info: Any) -> None:  # noqa: ANN401 - a message
+        words = (info.android_soc_model, info.android_build_fingerprint)
+        self.raw.device = " ".join(filter(None, (*words, *info.device_tree_compatibles)))
+        self.raw.cpus = max(self.raw.cpus, info.num_cpus)
+
+    def ftrace_stats(self, stats: Any) -> None:  # noqa: ANN401 - a message
+        for cpu in stats.cpu_stats:
+            lost = cpu.overrun + cpu.dropped_events
+            first = self.overrun.setdefault(cpu.cpu, lost)
+            self.raw.lost += max(0, lost - first)
+            self.overrun[cpu.cpu] = max(first, lost)
+            self.raw.cpus = max(self.raw.cpus, cpu.cpu + 1)
 
     def power(self, packet: Any) -> None:  # noqa: ANN401 - a message
         rails = packet.power_rails

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,7 @@ def _check(made: Imported, out: Path, platform: str, options: argparse.Namespace
 
 def _imported(options: argparse.Namespace) -> tuple[Imported, Path]:
     from eascope.analysis.recordings.device import device_of
-    from eascope.analysis.recordings.tables import read_recording
+    from eascope.analysis.recordings.read import read_recording
     from eascope.configs.platform_file import load_platform
     from eascope.experiments.recording_import import import_recording
     from eascope.host.errors import RequestError
@@ -181,11 +182,9 @@ def _object(made: Imported, out: Path, platform: str) -> dict[str, object]:
 def _print(made: Imported) -> None:
     recording, device = made.recording, made.device
     clusters = ", ".join(f"{of.name}: CPU {_range(of.cpus)}" for of in device.clusters)
-    print(
-        f"{recording.path.name}: {recording.form}, {recording.seconds:.3f} s, {device.name} ({clusters})"
-    )
-    for note in made.notes:
-        print(f"  {note}")
+    print(f"{recording.path.name}: {recording.form}, {recording.seconds:.3f} s")
+    for note in (f"{device.name} ({clusters})", *made.notes):
+        print(textwrap.fill(note, 90, initial_indent="  ", subsequent_indent="    "))
     total = sum(of.work_share for of in made.threads) + made.merged_work
     rows = [
         (
@@ -204,9 +203,8 @@ def _print(made: Imported) -> None:
         share = 100 * sum(of.work_share for of in made.threads[LISTED:]) / total
         print(f"and {len(made.threads) - LISTED} more threads with {share:.1f} % of the work")
     if made.merged:
-        print(
-            f"{made.merged} smaller threads with {100 * made.merged_work:.2f} % of the work are merged"
-        )
+        share = 100 * made.merged_work
+        print(f"{made.merged} smaller threads with {share:.2f} % of the work are merged")
 
 
 def _range(cpus: tuple[int, ...]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings in every form: the same tables, work at the clock of each instant, one line of error."""
+"""Recordings in every form: the same tables, work at the clock of each instant, clear errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import pytest
 from eascope.analysis.recordings.beside import agreement, window_figures
 from eascope.analysis.recordings.bursts import bursts_of, window_of
 from eascope.analysis.recordings.device import device_of
-from eascope.analysis.recordings.tables import RecordingError, read_recording
+from eascope.analysis.recordings.read import read_recording
+from eascope.analysis.recordings.tables import RecordingError
 from eascope.analysis.trace import read_trace
 from tests.support import recordings as of
 from tests.support import tracefile
