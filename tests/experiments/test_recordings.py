@@ -189,8 +189,8 @@ def test_a_replay_does_what_was_recorded(
     table = bursts_of(ours, device, ours.begin_ns, ours.end_ns).bursts
     pids = {name: pid for pid, name in ours.names.items()}
     seven, eight = (table.filter(table["pid"] == pids[name]) for name in ("t7_7", "t8_8"))
-    # Each burst of 8 was woken by 7, once in each of its own bursts.
-    last = eight[-PERIODS:]
+    # But for the one in which it was ended, 7 woke it, once in each of its own bursts.
+    last = eight[-PERIODS - 1 : -1]
     assert set(last["waker"]) == {pids["t7_7"]}
     assert last["waker_burst"].n_unique() == PERIODS
     assert set(last["waker_burst"]) <= set(seven["burst"])
