@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,11 @@ from eascope.analysis.recordings.read import read_recording
 from eascope.analysis.recordings.tables import RecordingError
 from eascope.analysis.window import read_window
 from eascope.configs.platform import Platform
+from eascope.experiments.cell import prepare
+from eascope.experiments.pool import run_all
 from eascope.experiments.recording_import import Imported
+from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import Run
 from eascope.host.table import Table
 
 #: What `replay` writes into the trace at each begin of the recording.
@@ -34,7 +39,28 @@ BAR = (2.58, 0.93)
 CLOCKS = 4
 
 
-def check_run(made: Imported, run: Path, platform: Platform) -> tuple[str, dict[str, object]]:
+@dataclass(frozen=True)
+class Beside:
+    """A run of an imported recording beside it: the table as text, and its figures."""
+
+    run: Run
+    text: str
+    figures: dict[str, Any]
+
+
+def check(made: Imported, scenario: Path, platform: str) -> Beside:
+    """Run an imported scenario under mainline, unless the run is there, beside its recording.
+
+    :raises EascopeError: the run failed.
+    """
+    # The device's limits of clocks, where it had some.
+    limited = "[source_conditions]" in scenario.read_text()
+    names = resolve(Request(platform, "mainline", str(scenario), source_conditions=limited))
+    [done] = run_all([prepare(names)], lambda _, done: done)
+    return Beside(done, *check_run(made, done.path, names.platform))
+
+
+def check_run(made: Imported, run: Path, platform: Platform) -> tuple[str, dict[str, Any]]:
     """The table, and its figures.
 
     :param run: the folder of a run of the imported scenario.
@@ -67,9 +93,9 @@ def check_run(made: Imported, run: Path, platform: Platform) -> tuple[str, dict[
 
 def _table(
     made: Imported, recorded: Window, ours: Window, platform: Platform, *, model: bool
-) -> tuple[str, dict[str, object]]:
+) -> tuple[str, dict[str, Any]]:
     rows: list[tuple[str, str, str, str]] = []
-    figures: dict[str, object] = {}
+    figures: dict[str, Any] = {}
 
     def row(name: str, unit: str, theirs: float | None, own: float | None) -> None:
         figures[name] = {"unit": unit, "recorded": theirs, "simulated": own}

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from eascope.analysis.recordings.bursts import (
-    OUTSIDE,
     SATURATED_US,
     THREAD,
     UNKNOWN,
@@ -24,6 +23,7 @@ from eascope.analysis.recordings.bursts import (
 )
 from eascope.analysis.recordings.device import Device
 from eascope.analysis.recordings.tables import Recording
+from eascope.experiments.platform_draft import draft_of
 from eascope.experiments.recorded import OPEN, THINKING, Burst, Recorded, Thread
 
 #: Threads by name that are there because of the recording.
@@ -154,6 +154,21 @@ def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
         if speed > 1.2 * speeds[cpu] and time < (end - begin) / 2:
             return (device.cpus.index(cpu),)
     return ()
+
+
+def write_import(made: Imported, out: Path, *, model: bool = False) -> str:
+    """Write the scenario ``out`` and what it needs, beside it.
+
+    Returns the platform that is the device's: one of ours, or a draft that is written, too.
+    """
+    out.write_text((model_toml if model else replay_toml)(made, out.stem))
+    if not model:
+        made.recorded.path.write_text(made.recorded.text())
+    if made.device.platform:
+        return made.device.platform
+    draft = out.with_name(f"{out.stem}-platform.toml")
+    draft.write_text(draft_of(made.device))
+    return str(draft)
 
 
 def is_recorder(recording: Recording, pid: int) -> bool:
@@ -470,6 +485,3 @@ def _model(of: ThreadSummary, names: dict[str, str], length_us: int) -> list[str
         f"# {thread.comm} {thread.tid}: {said}; work {run} us, cv {cv:.2f}, {len(bursts)} bursts"
     )
     return ["", comment, *head, *vary, *repeat, "[[task.phase]]", *body]
-
-
-__all__ = ["OUTSIDE", "Imported", "import_recording", "model_toml", "replay_toml"]

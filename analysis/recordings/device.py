@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -164,7 +164,8 @@ def _as_device(platform: Platform, numbers: Sequence[int]) -> Device:
         for cluster in platform.clusters
     )
     source = f"the platform {platform.name}"
-    return Device(platform.name, str(platform.path), platform.name, source, clusters)
+    name = platform.name if not platform.own else str(platform.path)
+    return Device(platform.name, name, platform.name, source, clusters)
 
 
 def _given(recording: Recording, platform: Platform, seen: Mapping[int, Sequence[int]]) -> Device:
@@ -178,9 +179,9 @@ def _given(recording: Recording, platform: Platform, seen: Mapping[int, Sequence
     ours = [device for _, device in _ours() if device.name == platform.name]
     for device in (*ours, plain):
         if _fits(device, seen, recording.cpus):
-            return Device(**{**vars(device), "platform": str(platform.path)})
+            return replace(device, platform=plain.platform)
     gaps = ("clocks were recorded that the platform does not have",) if any(seen.values()) else ()
-    return Device(**{**vars(plain), "gaps": gaps})
+    return replace(plain, gaps=gaps)
 
 
 def _guessed(

@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--platform",
-        default="",
+        default=None,
         metavar="P",
         help="platform of the recorded device, where its clocks do not tell",
     )
@@ -81,8 +81,10 @@ def run(options: argparse.Namespace) -> int:
     """
     if options.verb not in VERBS:
         raise unknown("scenario command", options.verb, VERBS)
+    from eascope.experiments.recording_import import write_import
+
     made, out = _imported(options)
-    platform = _write(made, out, options)
+    platform = write_import(made, out, model=options.model)
     if options.verb == "check":
         return _check(made, out, platform, options)
     if options.json:
@@ -96,42 +98,19 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write(made: Imported, out: Path, options: argparse.Namespace) -> str:
-    """Write the scenario and what it needs; the platform that is the device's, or a draft of it."""
-    from eascope.experiments.platform_draft import draft_of
-    from eascope.experiments.recording_import import model_toml, replay_toml
-
-    text = model_toml if options.model else replay_toml
-    out.write_text(text(made, made.recorded.path.stem))
-    if not options.model:
-        made.recorded.path.write_text(made.recorded.text())
-    if made.device.platform:
-        return options.platform or made.device.name
-    draft = out.with_name(f"{out.stem}-platform.toml")
-    draft.write_text(draft_of(made.device))
-    return shown(draft)
-
-
 def _check(made: Imported, out: Path, platform: str, options: argparse.Namespace) -> int:
     """Run the scenario under mainline, and print the run beside the recording."""
-    from eascope.experiments.cell import prepare
-    from eascope.experiments.pool import run_all
-    from eascope.experiments.recording_check import check_run
-    from eascope.experiments.request import Request, resolve
+    from eascope.experiments.recording_check import check
     from eascope.experiments.writable import check_runs_place
 
     check_runs_place()
-    # The device's limits of clocks, where it had some.
-    limited = "[source_conditions]" in out.read_text()
-    names = resolve(Request(platform, "mainline", str(out), source_conditions=limited))
-    cell = prepare(names)
-    [done] = run_all([cell], lambda _, done: done)
-    text, figures = check_run(made, done.path, names.platform)
+    beside = check(made, out, platform)
+    run = beside.run.path
     if options.json:
-        print_json(_object(made, out, platform) | {"run": str(done.path), "figures": figures})
+        print_json(_object(made, out, platform) | {"run": str(run), "figures": beside.figures})
         return 0
     _print(made)
-    print(f"\n{names.platform.name}, mainline, seed 0\n\n{text}\nrun: {shown(done.path)}")
+    print(f"\n{platform}, mainline, seed 0\n\n{beside.text}\nrun: {shown(run)}")
     return 0
 
 
