@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,6 +40,8 @@ MODEL_THREADS, MODEL_BURSTS = 60, 4
 #: Wake-ups by one thread, of all, from which on a thread of a model waits for it.
 CHAINED = 0.7
 PERIODIC_CV = 0.15
+#: Of work; below it, a turn's work is taken to be always the same.
+LEAST_CV = 0.05
 WARMUP_MS = 300
 #: Of a thread's time on one CPU, or of a cluster's at its lowest clock.
 MOSTLY = 0.95
@@ -49,6 +52,7 @@ class ThreadSummary:
     """A kept thread as the report shows it."""
 
     thread: Thread
+    length_us: float
     work_share: float
     woken: dict[str, float]
     recorder: bool
@@ -110,6 +114,7 @@ def import_recording(
         made.threads.append(
             ThreadSummary(
                 thread,
+                bursts.us,
                 thread.work / total,
                 dict(causes.iter_rows()),
                 is_recorder(recording, pid),
@@ -426,8 +431,9 @@ def model_toml(made: Imported, name: str) -> str:
         f"full_ms = {max(10_000, length_us // 1000)}",
         *_limits(made),
     ]
+    chains = _chains(kept)
     for of in kept:
-        lines += _model(of, names, length_us)
+        lines += _model(of, names, chains)
     if left > 0.001 and made.recorded.threads:
         work_us = left * sum(thread.work for thread in made.recorded.threads)
         period = max(1_000, min(100_000, length_us // 20))
@@ -445,43 +451,71 @@ def _saturates(of: ThreadSummary) -> bool:
     return any(burst.work >= SATURATED_US / 4 for burst in of.thread.bursts)
 
 
-def _model(of: ThreadSummary, names: dict[str, str], length_us: int) -> list[str]:
+def _model(of: ThreadSummary, names: dict[str, str], chains: dict[str, str]) -> list[str]:
     """One task, with a comment that says what was fitted."""
-    thread, bursts = of.thread, of.thread.bursts
-    works = np.array([burst.work for burst in bursts])
-    begins = np.array([burst.begin for burst in bursts])
-    rests = np.array([burst.rest for burst in bursts[1:]])
+    thread = of.thread
+    works = np.array([burst.work for burst in thread.bursts])
     cv = min(2.0, _cv(works))
     run = max(1, round(float(works.mean())))
-    wakers = [burst.waker for burst in bursts if burst.waker]
-    most = max(set(wakers), key=wakers.count) if wakers else ""
-    between = np.diff(begins)
-    mean = length_us / len(bursts)
+    said, keys, rest = _pace(of, names, chains)
     head = ["[[task]]", f'name = "{names[thread.name]}"']
     if thread.policy == "other":
         head += [f"nice = {thread.priority}"] if thread.priority else []
     else:
         head += [f'policy = "{thread.policy}"', f"priority = {thread.priority}"]
-    vary = [f"work_cv = {cv:.2f}"] if cv >= 0.05 else []
-    if most in names and wakers.count(most) >= CHAINED * len(bursts) and most != thread.name:
-        ratio = wakers.count(most)
-        said = f"closed: waits for {most} ({ratio} of {len(bursts)} wake-ups)"
-        body = [f'wait = "{names[most]}"', f"run_us = {run}"]
-        repeat: list[str] = []
-    elif thread.rests == THINKING:
-        said = f"closed: think time, median {median(rests):.0f} us, cv {_cv(rests):.2f}"
-        body, repeat = [f"run_us = {run}", f"sleep_us = {max(1, round(float(rests.mean())))}"], []
-    elif len(bursts) < MODEL_BURSTS:
-        said = "saturated: its demand is hidden, so it runs for the recorded share of the time"
-        body, repeat = [f"run_us = {run}", f"period_us = {max(100, round(mean))}"], []
-    elif _spread(between) <= PERIODIC_CV:
-        said = f"open: period {median(between):.0f} us, cv {_cv(between):.2f}"
-        body, repeat = [f"run_us = {run}", f"period_us = {max(100, round(median(between)))}"], []
-    else:
-        said = f"open: at random, mean {mean:.0f} us, cv {_cv(between):.2f} of the times between"
-        body, repeat = [f"run_us = {run}", f"period_us = {max(100, round(mean))}"], []
-        vary = ['clock = "exponential"', *vary]
+    head += [f"work_cv = {cv:.2f}"] if cv >= LEAST_CV else []
     comment = (
-        f"# {thread.comm} {thread.tid}: {said}; work {run} us, cv {cv:.2f}, {len(bursts)} bursts"
+        f"# {thread.comm} {thread.tid}: {said}; work {run} us, cv {cv:.2f}, "
+        f"{len(thread.bursts)} bursts"
     )
-    return ["", comment, *head, *vary, *repeat, "[[task.phase]]", *body]
+    body = [rest, f"run_us = {run}"] if rest.startswith("wait") else [f"run_us = {run}", rest]
+    return ["", comment, *head, *keys, "[[task.phase]]", *body]
+
+
+def _pace(
+    of: ThreadSummary, names: dict[str, str], chains: dict[str, str]
+) -> tuple[str, list[str], str]:
+    """What wakes a thread of a model: in words, as keys of the task, as a key of its phase."""
+    thread, bursts = of.thread, of.thread.bursts
+    waker = chains.get(thread.name)
+    if waker:
+        count = sum(burst.waker == waker for burst in bursts)
+        said = f"closed: waits for {waker} ({count} of {len(bursts)} wake-ups)"
+        return said, [], f'wait = "{names[waker]}"'
+    rests = np.array([burst.rest for burst in bursts[1:]])
+    # One that is active in a part of the window alone would be in all of it.
+    active = bursts[-1].begin - bursts[0].begin >= of.length_us / 2
+    if thread.rests == THINKING and active:
+        said = f"closed: think time, median {median(rests):.0f} us, cv {_cv(rests):.2f}"
+        return said, [], f"sleep_us = {max(1, round(float(rests.mean())))}"
+    mean = of.length_us / len(bursts)
+    rest = f"period_us = {max(100, round(mean))}"
+    if len(bursts) < MODEL_BURSTS:
+        return "saturated: its demand is hidden; the recorded share of the time", [], rest
+    between = np.diff(np.array([burst.begin for burst in bursts]))
+    middle = float(np.median(between))
+    if _spread(between) <= PERIODIC_CV and abs(middle - mean) <= PERIODIC_CV * mean:
+        said = f"open: period {middle:.0f} us, cv {_cv(between):.2f}"
+        return said, [], f"period_us = {max(100, round(middle))}"
+    said = f"open: at random, mean {mean:.0f} us, cv {_cv(between):.2f} of the times between"
+    return said, ['clock = "exponential"'], rest
+
+
+def _chains(kept: Sequence[ThreadSummary]) -> dict[str, str]:
+    """For each thread that waits for another one in a model: that one, which wakes it most often.
+
+    Either has about as many bursts, and nobody waits for itself by others.
+    """
+    sizes = {of.thread.name: len(of.thread.bursts) for of in kept}
+    chains: dict[str, str] = {}
+    for of in kept:
+        bursts = of.thread.bursts
+        wakers = Counter(burst.waker for burst in bursts if burst.waker in sizes)
+        for waker, count in wakers.most_common(1):
+            end = waker
+            while end in chains:
+                end = chains[end]
+            alike = count >= CHAINED * max(len(bursts), sizes[waker])
+            if alike and end != of.thread.name:
+                chains[of.thread.name] = waker
+    return chains
