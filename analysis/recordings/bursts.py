@@ -166,7 +166,7 @@ def _slices(recording: Recording, begin_ns: int, end_ns: int) -> pl.DataFrame:
             pl.col("prev_pid").alias("pid"),
             pl.col("prev_prio").alias("prio"),
             "cpu",
-            pl.lit(recording.begin_ns).alias("t0"),
+            pl.lit(recording.begin_ns, pl.Int64).alias("t0"),
             pl.col("t_ns").alias("t1"),
             (pl.col("prev_state") & SLEEPING != 0).alias("slept"),
         )
