@@ -153,10 +153,10 @@ def _table(
         "cpus": agreement(recorded.bins, ours.bins),
     }
     figures["agreement"] = {name: vars(of) for name, of in found.items()}
-    words = {name: f"{of.error:.2f} %, {_r(of)}" for name, of in found.items()}
+    errors = {name: f"{of.error:.2f} %, {_r(of)}" for name, of in found.items()}
     sentence = (
         "utilization by 100 ms, mean absolute error and correlation: all CPUs together "
-        f"{words['all']};\nby cluster {words['clusters']}; by CPU {words['cpus']} "
+        f"{errors['all']};\nby cluster {errors['clusters']}; by CPU {errors['cpus']} "
         f"(published bar {BAR[0]} %, {BAR[1]})"
     )
     return f"{text}\n\n{sentence}", figures

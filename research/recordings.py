@@ -14,9 +14,13 @@ from pathlib import Path
 
 from eascope.analysis.recordings.device import device_of
 from eascope.analysis.recordings.read import read_recording
+from eascope.experiments.cell import prepare
+from eascope.experiments.finished import derived_for
+from eascope.experiments.pool import run_all
 from eascope.experiments.recording_check import Beside, check
 from eascope.experiments.recording_import import import_recording, write_import
 from eascope.experiments.renew.origins import origin_of
+from eascope.experiments.request import Request, resolve
 from eascope.host.proc import Ending
 from research.draw import STUDIES
 from research.run import table, write
@@ -28,6 +32,8 @@ RECORDINGS = (
     *("pixel2-near-idle.systrace.html", "juno-r0-ramp.trace.dat.xz", "juno-r0-shell.trace.dat.xz"),
 )
 MODELS = 2
+#: What the meters of the run of `nutshell.toml` showed (LISA, commit 49c990266, energy.json).
+METERED_MJ = {"little": 5_530.5, "big": 2_019.3}
 FIGURES = ("recording", "figure", "unit", "recorded", "simulated")
 AGREEMENT = ("recording", "of", "error", "correlation")
 
@@ -64,7 +70,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name, each in found.items()
             for key, row in each.figures.get("agreement", {}).items()
         ]
-        origin = origin_of(parser.prog, [each.run.cell for each in found.values()])
+        known = resolve(Request("juno-r2", "mainline", str(STUDY / "nutshell.toml")))
+        [(run, result)] = run_all(
+            [prepare(known)], lambda cell, run: (run, derived_for(cell, run).result)
+        )
+        figures += [
+            [
+                "juno-nutshell",
+                f"energy, {name}",
+                "mJ",
+                metered,
+                1000 * result.energy_j.cluster[name],
+            ]
+            for name, metered in METERED_MJ.items()
+        ]
+        runs = [*(each.run for each in found.values()), run]
+        origin = origin_of(parser.prog, [each.cell for each in runs])
         write(
             STUDY,
             {

@@ -8,14 +8,16 @@ device's largest CPU at its top clock. So a burst in which the clock changes cou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from eascope.analysis.recordings.device import Device
 from eascope.analysis.recordings.tables import SLEEPING, Ints, Recording, RecordingError
 
-Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+Floats = npt.NDArray[np.float64]
 #: What woke a thread.
 THREAD, OUTSIDE, UNKNOWN = "thread", "timer or interrupt", "unknown"
 #: A burst of this length hides how much more the thread would do.
@@ -47,7 +49,7 @@ class Work:
     """Work that a CPU does from the begin of the window on, at the recorded clocks."""
 
     def __init__(self, recording: Recording, device: Device, begin_ns: int, end_ns: int) -> None:
-        self.courses: dict[int, tuple[Ints, Ints, Floats, Floats]] = {}
+        self.courses: dict[int, tuple[Ints, Ints, npt.NDArray[Any], npt.NDArray[Any]]] = {}
         speeds = device.speeds()
         for cpu in device.cpus:
             cluster = device.cluster_of(cpu)

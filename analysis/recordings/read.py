@@ -8,6 +8,7 @@ import lzma
 import re
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from eascope.analysis.recordings import perfetto, text, tracedat
@@ -79,7 +80,8 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
     timed = [tables[name] for name in ("switch", "wake", "freq", "idle") if tables[name].height]
     begin = min(int(table["t_ns"][0]) for table in timed)
     end = max(int(table["t_ns"][-1]) for table in timed)
-    cpus = max(raw.cpus, *(int(table["cpu"].max() or 0) + 1 for table in timed))
+    numbers = (cpu for table in timed for cpu in table["cpu"].unique())
+    cpus = max(raw.cpus, *(cpu + 1 for cpu in numbers))
     by_cpu = switch.with_columns(pl.col("next_pid").shift(1).over("cpu").alias("before"))
     gap = (pl.col("before") != pl.col("prev_pid")) & (pl.col("prev_pid") >= 0)
     broken = by_cpu.filter(gap).height
@@ -145,7 +147,7 @@ def _clock(raw: Raw, switch: pl.DataFrame) -> list[str]:
     notes = []
     if raw.steps_back:
         notes.append(f"the clock goes back {raw.steps_back} times: events are sorted by time")
-    pause = int(switch["t_ns"].diff().max() or 0)
+    pause = int(np.diff(switch["t_ns"].to_numpy(), append=switch["t_ns"][-1]).max())
     if pause > LONG_NS:
         notes.append(f"the clock jumps by {pause / 1e9:.1f} s between two switches")
     return notes

@@ -111,8 +111,8 @@ def _head(cursor: _Cursor) -> tuple[dict[int, _Format], dict[int, str], Raw]:
         if pid.isdigit():
             names[int(pid)] = name
     formats = {}
-    for text in texts:
-        words = text.decode(errors="replace")
+    for description in texts:
+        words = description.decode(errors="replace")
         name, number = re.search(r"name: (\S+)", words), re.search(r"ID: (\d+)", words)
         if name and number:
             fields = {

@@ -112,14 +112,15 @@ def _raw(text: str) -> str:
     return text
 
 
-FORMS = {
+PERFETTO = _perfetto_course(packed=False)
+FORMS: dict[str, str | bytes] = {
     "ftrace": of.text(*COURSE),
     "raw": _raw(of.text(*COURSE)),
     "trace-cmd": _pretty(of.text(*COURSE)),
     "systrace": _html(of.text(*COURSE)),
     "xz": lzma.compress(of.text(*COURSE).encode()),
     "gz": gzip.compress(of.text(*COURSE).encode()),
-    "perfetto": _perfetto_course(packed=False),
+    "perfetto": PERFETTO,
     "perfetto, packed": _perfetto_course(packed=True),
 }
 
@@ -201,9 +202,7 @@ def test_rails_are_energies_at_their_samples_own_time(tmp_path: Path) -> None:
             "energy_data": [{"index": 1, "timestamp_ms": 7, "energy": 42}],
         },
     }
-    course = FORMS["perfetto"]
-    assert isinstance(course, bytes)
-    found = read_recording(of.saved(tmp_path / "r", course + of.perfetto(rails)))
+    found = read_recording(of.saved(tmp_path / "r", PERFETTO + of.perfetto(rails)))
     assert found.rail.rows() == [(7_000_000, "cpu S2M", 42.0)]
 
 
@@ -244,15 +243,15 @@ def _dat() -> bytes:
 
 
 #: Content, and what the one line says.
-REFUSED = {
+REFUSED: dict[str, str | bytes] = {
     "no recording": b"PK\x03\x04" + b"x" * 999,
     "no recording (0 bytes)": b"",
-    "truncated: ": FORMS["perfetto"][:-5],
+    "truncated: ": PERFETTO[:-5],
     "truncated: 300": _dat()[:300],
     "truncated: 4100 of": _dat()[:4_100],
     "big-endian": _dat().replace(b"tracing6\0\0", b"tracing6\0\1"),
     "truncated or damaged": lzma.compress(_dat())[:-20],
-    "damaged: no packet at byte": FORMS["perfetto"] + b"xyz" * 9,
+    "damaged: no packet at byte": PERFETTO + b"xyz" * 9,
     "no sched_switch": of.text(*COURSE[:1]),
     "1 lines of sched_switch are not understood": of.text("1 0 7 sched_switch what=is this"),
 }
