@@ -22,8 +22,10 @@ from eascope.analysis.recordings.beside import (
 from eascope.analysis.recordings.bursts import bursts_of
 from eascope.analysis.recordings.read import read_recording
 from eascope.analysis.recordings.tables import RecordingError
+from eascope.analysis.window import Window as MarkedWindow
 from eascope.analysis.window import read_window
 from eascope.configs.platform import Platform
+from eascope.engines.records import COUNTERS, MARKS, SHARED_PART, TRACE
 from eascope.experiments.cell import prepare
 from eascope.experiments.pool import run_all
 from eascope.experiments.recording_import import Imported
@@ -66,9 +68,10 @@ def check_run(made: Imported, run: Path, platform: Platform) -> tuple[str, dict[
     :param run: the folder of a run of the imported scenario.
     :raises RecordingError: the recording does not begin within the run's window.
     """
-    ours = read_recording(run / "trace.dat")
+    window = read_window(run / MARKS)
+    ours = read_recording(run / TRACE)
+    ours = replace(ours, freq=_clocks(run, platform, window))
     marks = ours.mark.filter(pl.col("text").str.contains(MARKER, literal=True))
-    window = read_window(run / "marks.json")
     start, stop = window.t0_ns - window.offset_ns, window.t1_ns - window.offset_ns
     times = marks["t_ns"].to_numpy()
     # A model has no begin: it is compared as a whole.
@@ -89,6 +92,18 @@ def check_run(made: Imported, run: Path, platform: Platform) -> tuple[str, dict[
     recorded = window_figures(made.recording, device, theirs)
     simulated = window_figures(ours, own, bursts_of(ours, own, begin, end))
     return _table(made, recorded, simulated, platform, model=not marks.height)
+
+
+def _clocks(run: Path, platform: Platform, window: MarkedWindow) -> pl.DataFrame:
+    """The clocks in force, which the engine counted: the trace has requests alone."""
+    table = pl.read_parquet(run / COUNTERS).filter(pl.col("cpu") == SHARED_PART)
+    rows = [
+        (t0 - window.offset_ns, cpu, khz)
+        for index, t0, khz in table.select("cluster", "t0_ns", "khz").iter_rows()
+        for cpu in platform.clusters[index].cpus
+    ]
+    made = pl.DataFrame(sorted(rows), schema=["t_ns", "cpu", "khz"], orient="row")
+    return made.cast(pl.Int64)
 
 
 def _table(

@@ -17,7 +17,7 @@ from eascope.analysis.recordings.read import read_recording
 from eascope.experiments.cell import prepare
 from eascope.experiments.finished import derived_for
 from eascope.experiments.pool import run_all
-from eascope.experiments.recording_check import Beside, check
+from eascope.experiments.recording_check import BAR, Beside, check
 from eascope.experiments.recording_import import import_recording, write_import
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.request import Request, resolve
@@ -92,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "origins": [origin.encode()],
                 "figures": table(FIGURES, figures),
                 "agreement": table(AGREEMENT, agreement),
+                "published": dict(zip(AGREEMENT[2:], BAR, strict=True)),
             },
         )
     return ending.code

@@ -113,13 +113,13 @@ def _head(cursor: _Cursor) -> tuple[dict[int, _Format], dict[int, str], Raw]:
     formats = {}
     for description in texts:
         words = description.decode(errors="replace")
-        name, number = re.search(r"name: (\S+)", words), re.search(r"ID: (\d+)", words)
-        if name and number:
+        called, number = re.search(r"name: (\S+)", words), re.search(r"ID: (\d+)", words)
+        if called and number:
             fields = {
                 field[1]: (int(field[2]), int(field[3]), field[4] == "1")
                 for field in _FIELD.finditer(words.partition("print fmt")[0])
             }
-            formats[int(number[1])] = _Format(name[1], fields)
+            formats[int(number[1])] = _Format(called[1], fields)
     return formats, names, Raw()
 
 
