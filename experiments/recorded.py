@@ -26,6 +26,8 @@ POLICIES = {"other": 0, "fifo": 1, "rr": 2, "batch": 3, "idle": 5}
 _UNTIL, _REST, _WAIT, _RUN, _POST = range(5)
 _HEAD, _THREAD = "<IIIIQQ", "<16siiiiQIIII"
 _MAGIC = 0x50525345
+#: How long `replay` waits for each thread to start, before it begins.
+STARTING_US = 200
 
 
 def document_name(name: str) -> str:
@@ -168,7 +170,7 @@ def guest_file(
         falls on the window's.
     """
     threads = [thread for thread in recorded.threads if thread.name in attributes]
-    start_us = -before_us % recorded.length_us
+    start_us = (STARTING_US * len(threads) - before_us) % recorded.length_us
     places = {thread.name: number for number, thread in enumerate(threads)}
     began = {(t.name, n): burst.begin for t in threads for n, burst in enumerate(t.bursts)}
     posts = _posts(threads, places)

@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eascope.experiments.arguments import count
 from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.host.errors import unknown
 
@@ -67,10 +68,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--most",
-        type=int,
-        default=400,
+        type=count,
+        default=1000,
         metavar="N",
-        help="threads that are kept by themselves; smaller ones are merged (default 400)",
+        help="threads that are kept by themselves; smaller ones are merged (default 1000)",
     )
 
 

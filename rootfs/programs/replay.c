@@ -29,6 +29,7 @@
 #define BUSY_AT		0x402660UL
 #define STACK_BYTES	65536
 #define NSEC_PER_SEC	1000000000LL
+#define STARTING_NS	200000LL	/* of each thread; recorded.py has it, too */
 #define MARKER		"/sys/kernel/tracing/trace_marker"
 
 enum operation {
@@ -228,8 +229,7 @@ int main(int argc, char **argv)
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	for (uint32_t i = 0; i < head->threads; i++)
 		sem_init(&posts[i], 0, threads[i].posted);
-	/* A thread takes up to 0.1 ms to start. */
-	base_ns = now_ns() + head->threads * 200000LL - (int64_t)head->start_us * 1000;
+	base_ns = now_ns() + head->threads * STARTING_NS - (int64_t)head->start_us * 1000;
 	for (uint32_t i = 0; i < head->threads; i++) {
 		pthread_t thread;
 

@@ -114,7 +114,7 @@ def test_the_guest_waits_for_as_many_posts_as_there_were() -> None:
     eight = (Burst(60, 60, 10, "a", 0, 50), Burst(560, 490, 10, "a", 1, 100))
     load = Recorded(Path("x"), 1000, (seven, Thread("b", 8, "fifo", 9, "open", "b", eight, (3,))))
     attributes = {"a": Attributes((1, 2), 7, None), "b": Attributes()}
-    data = guest_file(load, attributes, Fraction(2), before_us=450, there=range(6))
+    data = guest_file(load, attributes, Fraction(2), before_us=850, there=range(6))
     magic, threads, count, _, length, start = struct.unpack_from("<IIIIQQ", data)
     assert (magic, threads, count, length, start) == (0x50525345, 2, 11, 1000, 550)
     heads = [struct.unpack_from("<16siiiiQIIII", data, 32 + 56 * n) for n in range(2)]
