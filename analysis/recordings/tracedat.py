@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from eascope.analysis.recordings.tables import BACK_NS, Raw, RecordingError
 
@@ -24,15 +25,32 @@ _PADDING, _EXTEND, _STAMP = 29, 30, 31
 #: Bits of a page's second word: its bytes, and whether events before it were lost.
 _COMMIT, _MISSED = 0xFFFFF, 1 << 31
 _FIELD = re.compile(
-    r"field:[^;]*?([A-Za-z_0-9]+)(?:\[\d*\])?;\s*offset:(\d+);\s*size:(\d+);(?:\s*signed:(\d);)?"
+    r"field:([^;]*?)([A-Za-z_0-9]+)(\[[^\]]*\])?;\s*offset:(\d+);\s*size:(\d+);"
+    r"(?:\s*signed:(\d);)?"
 )
+
+
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Field:
+    offset: int
+    size: int
+    signed: bool
+    text: bool
+    #: Neither a number nor a text.
+    other: bool
 
 
 @dataclass(frozen=True)
 class _Format:
     name: str
-    fields: dict[str, tuple[int, int, bool]]  # offset, size, signed
+    fields: dict[str, _Field]
+
+
+#: What takes the events of one kind: name, places in the whole order, times, CPUs, fields.
+Sink = Callable[[str, Ints, Ints, npt.NDArray[np.int32], "EventTable"], None]
 
 
 class _Cursor:
@@ -59,9 +77,10 @@ class _Cursor:
         return text.decode(errors="replace")
 
 
-def read_trace_dat(path: Path, data: bytes) -> Raw | None:
+def read_trace_dat(path: Path, data: bytes, sink: Sink | None = None) -> Raw | None:
     """The events of a trace.dat; None where the version is one that only trace-cmd reads.
 
+    :param sink: takes the events in place of what is returned.
     :raises RecordingError: truncated, of the other byte order, or damaged.
     """
     cursor = _Cursor(path, data, len(MAGIC))
@@ -88,7 +107,12 @@ def read_trace_dat(path: Path, data: bytes) -> Raw | None:
     whole = max((offset + size for offset, size in places), default=0)
     if whole > len(data):
         raise RecordingError(f"{path}: truncated: {len(data)} of {whole} bytes are there")
-    _pages(path, np.frombuffer(data, np.uint8), places, page, long_size, raw, formats)
+
+    def keep(name: str, _: Ints, t_ns: Ints, cpu: npt.NDArray[np.int32], table: EventTable) -> None:
+        raw.add(name, t_ns, cpu, table.column, table.text)
+
+    pages = np.frombuffer(data, np.uint8)
+    _pages(path, pages, places, page, long_size, raw, formats, sink or keep)
     return raw
 
 
@@ -96,7 +120,7 @@ def _head(cursor: _Cursor) -> tuple[dict[int, _Format], dict[int, str], Raw]:
     """Formats of the events by number, names of threads by pid."""
     for word in ("header_page", "header_event"):
         if cursor.word() != word:
-            raise RecordingError(f"{cursor.path}: no {word}: it is no whole trace.dat")
+            raise RecordingError(f"{cursor.path}: truncated or damaged: it has no {word}")
         cursor.take(cursor.number(8))
     texts = [cursor.take(cursor.number(8)) for _ in range(cursor.number(4))]
     for _ in range(cursor.number(4)):
@@ -116,11 +140,19 @@ def _head(cursor: _Cursor) -> tuple[dict[int, _Format], dict[int, str], Raw]:
         called, number = re.search(r"name: (\S+)", words), re.search(r"ID: (\d+)", words)
         if called and number:
             fields = {
-                field[1]: (int(field[2]), int(field[3]), field[4] == "1")
+                field[2]: _field(field)
                 for field in _FIELD.finditer(words.partition("print fmt")[0])
             }
             formats[int(number[1])] = _Format(called[1], fields)
     return formats, names, Raw()
+
+
+def _field(found: re.Match[str]) -> _Field:
+    kind, array, size = found[1], found[3], int(found[5])
+    several = bool(array) or "__data_loc" in kind or "[]" in kind
+    text = several and "char" in kind
+    other = (several and not text) or (not text and size not in (1, 2, 4, 8))
+    return _Field(int(found[4]), size, found[6] == "1", text, other)
 
 
 def _options(cursor: _Cursor, raw: Raw) -> None:
@@ -142,6 +174,7 @@ def _pages(
     long_size: int,
     raw: Raw,
     formats: dict[int, _Format],
+    sink: Sink,
 ) -> None:
     starts = [
         (cpu, at)
@@ -181,8 +214,7 @@ def _pages(
         if wanted is None:
             raise RecordingError(f"{path}: an event of number {number}, which has no format")
         rows = np.flatnonzero(kinds == number)
-        table = _Table(data, offsets[rows], wanted)
-        raw.add(wanted.name, stamps[rows], cpu[rows], table.column, table.text)
+        sink(wanted.name, rows, stamps[rows], cpu[rows], EventTable(data, offsets[rows], wanted))
 
 
 def _walk(
@@ -215,17 +247,41 @@ def _walk(
         at = at + np.maximum(step, 4)
 
 
-class _Table:
+class EventTable:
     """The events of one kind: its fields as columns."""
 
     def __init__(self, data: npt.NDArray[np.uint8], offsets: Ints, wanted: _Format) -> None:
         self.data, self.offsets, self.format = data, offsets, wanted
 
+    def whole(self) -> dict[str, Ints | pl.Series] | None:
+        """All fields but the common ones; None where one is neither a number nor a text."""
+        fields = {n: of for n, of in self.format.fields.items() if not n.startswith("common_")}
+        if any(of.other for of in fields.values()):
+            return None
+        return {
+            name: self._texts(name, of) if of.text else self._numbers(of)
+            for name, of in fields.items()
+        }
+
+    def _texts(self, name: str, of: _Field) -> pl.Series:
+        every = np.arange(len(self.offsets))
+        if of.size in (0, 4):
+            return pl.Series(name, self.text(name, every), pl.String)
+        rows = self.data[self.offsets[:, None] + np.arange(of.offset, of.offset + of.size)]
+        packed = np.ascontiguousarray(rows).view(f"S{of.size}").ravel()
+        kinds, back = np.unique(packed, return_inverse=True)
+        # Of a text that is shorter than its field, what follows is of another one.
+        texts = pl.Series(name, [_ended(bytes(kind)) for kind in kinds], pl.String)
+        return texts.gather(pl.Series(back))
+
     def column(self, name: str) -> Ints | None:
         """A number; None where the event has no such field."""
         if name not in self.format.fields:
             return None
-        offset, size, signed = self.format.fields[name]
+        return self._numbers(self.format.fields[name])
+
+    def _numbers(self, of: _Field) -> Ints:
+        offset, size, signed = of.offset, of.size, of.signed
         value = np.zeros(len(self.offsets), np.int64)
         for byte in range(size):
             value |= self.data[self.offsets + offset + byte].astype(np.int64) << (8 * byte)
@@ -235,7 +291,7 @@ class _Table:
 
     def text(self, name: str, rows: Ints) -> list[str]:
         """A text of fixed length, of the record's rest, or of where a word says that it lies."""
-        offset, size, _ = self.format.fields[name]
+        offset, size = self.format.fields[name].offset, self.format.fields[name].size
         begins, length = self.offsets[rows] + offset, size
         if size in (0, 4):
             where = self.column(name) if size == 4 else None
