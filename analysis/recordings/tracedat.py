@@ -20,6 +20,8 @@ import polars as pl
 from eascope.analysis.recordings.tables import BACK_NS, Raw, RecordingError
 
 MAGIC = b"\x17\x08\x44tracing"
+#: A factor of sums by which texts are told apart.
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 #: Of an event's first word: padding, a long pause, an absolute time.
 _PADDING, _EXTEND, _STAMP = 29, 30, 31
 #: Bits of a page's second word: its bytes, and whether events before it were lost.
@@ -28,8 +30,6 @@ _FIELD = re.compile(
     r"field:([^;]*?)([A-Za-z_0-9]+)(\[[^\]]*\])?;\s*offset:(\d+);\s*size:(\d+);"
     r"(?:\s*signed:(\d);)?"
 )
-
-
 Ints = npt.NDArray[np.int64]
 
 
@@ -269,9 +269,8 @@ class EventTable:
             return pl.Series(name, self.text(name, every), pl.String)
         rows = self.data[self.offsets[:, None] + np.arange(of.offset, of.offset + of.size)]
         packed = np.ascontiguousarray(rows).view(f"S{of.size}").ravel()
-        kinds, back = np.unique(packed, return_inverse=True)
-        # Of a text that is shorter than its field, what follows is of another one.
-        texts = pl.Series(name, [_ended(bytes(kind)) for kind in kinds], pl.String)
+        first, back = _kinds(rows)
+        texts = pl.Series(name, [_ended(bytes(packed[at])) for at in first], pl.String)
         return texts.gather(pl.Series(back))
 
     def column(self, name: str) -> Ints | None:
@@ -282,9 +281,16 @@ class EventTable:
 
     def _numbers(self, of: _Field) -> Ints:
         offset, size, signed = of.offset, of.size, of.signed
-        value = np.zeros(len(self.offsets), np.int64)
-        for byte in range(size):
-            value |= self.data[self.offsets + offset + byte].astype(np.int64) << (8 * byte)
+        at = self.offsets + offset
+        if size in (4, 8) and offset % 4 == 0:  # an event lies at a whole word
+            words = self.data[: len(self.data) // 4 * 4].view("<u4")
+            value = words[at // 4].astype(np.int64)
+            if size == 8:
+                value |= words[at // 4 + 1].astype(np.int64) << 32
+        else:
+            value = np.zeros(len(at), np.int64)
+            for byte in range(size):
+                value |= self.data[at + byte].astype(np.int64) << (8 * byte)
         if signed and size < 8:
             value -= (value >> (8 * size - 1)) << (8 * size)
         return value
@@ -298,6 +304,18 @@ class EventTable:
             begins = self.offsets[rows] + (offset if where is None else where[rows] & 0xFFFF)
             length = 1024
         return [_ended(self.data[at : at + length].tobytes()) for at in begins]
+
+
+def _kinds(rows: npt.NDArray[np.uint8]) -> tuple[Ints, Ints]:
+    """A row of each kind, and for each row the number of its kind."""
+    if rows.shape[1] % 8 == 0:  # sorting texts takes ten times as long as sorting their sums
+        words = np.ascontiguousarray(rows).view("<u8")
+        sums = (words * _ODD ** np.arange(1, words.shape[1] + 1, dtype=np.uint64)).sum(axis=1)
+        _, first, back = np.unique(sums, return_index=True, return_inverse=True)
+        if (words[first][back] == words).all():
+            return first, back
+    _, first, back = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, back.ravel()
 
 
 def _ended(text: bytes) -> str:

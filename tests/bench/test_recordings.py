@@ -13,6 +13,7 @@ import pytest
 
 from eascope.analysis.recordings.device import device_of
 from eascope.analysis.recordings.read import read_recording
+from eascope.analysis.trace import FIELDS, read_trace
 from eascope.experiments.recording_import import import_recording, write_import
 from tests.support import tracefile
 
@@ -61,17 +62,22 @@ def test_a_minute_of_eight_cpus(tmp_path: Path) -> None:
     begin = time.process_time()
     recording = read_recording(tmp_path / "trace.dat")
     reading = time.process_time() - begin
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     begin = time.process_time()
     out = tmp_path / "load.toml"
     made = import_recording(recording, device_of(recording), "0..10", out.with_suffix(".b"), 400)
     write_import(made, out)
     importing = time.process_time() - begin
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    count = sum(table.height for table in (recording.switch, recording.wake, recording.freq))
+    del recording, made
+    begin = time.process_time()
+    trace = read_trace(tmp_path / "trace.dat")
+    events = [trace.table(event).height for event in FIELDS]
+    tables = time.process_time() - begin
     print(
-        f"{count} events: {reading:.1f} s, {used / 1e9:.2f} GB; 10 s imported in {importing:.1f} s"
+        f"{sum(events)} events: {reading:.1f} s and {used / 1e9:.2f} GB as a recording, "
+        f"{tables:.1f} s as a run's trace; 10 s imported in {importing:.1f} s"
     )
-    assert count > 0.99 * EVENTS
-    assert reading <= MOST_READING_S
+    assert sum(events) > 0.99 * EVENTS
+    assert max(reading, tables) <= MOST_READING_S
     assert importing <= MOST_IMPORT_S
     assert used <= MOST_BYTES
