@@ -182,8 +182,8 @@ def test_a_replay_does_what_was_recorded(
     made = json.loads(capsys.readouterr().out)
     figures = made["figures"]
     assert figures["agreement"]["all"]["error"] < 1
-    # The kernel's own work comes on top.
-    assert 1 < figures["work"]["simulated"] / figures["work"]["recorded"] < 1.15
+    # The kernel's own work comes on top, and the window's ends cut a burst.
+    assert 0.97 < figures["work"]["simulated"] / figures["work"]["recorded"] < 1.15
     ours = read_recording(Path(made["run"]) / "trace.dat")
     device = device_of(ours, load_platform("juno-r2"))
     table = bursts_of(ours, device, ours.begin_ns, ours.end_ns).bursts
