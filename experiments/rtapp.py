@@ -43,6 +43,9 @@ CALIBRATION = 1000
 #: rt-app reads numbers into a 32-bit int.
 MOST_TURNS = 2**31 - 1
 
+#: A recording begins so much after the window, at the latest.
+LATER_MS = 3
+
 #: Under which names rt-app runs: with the scenario's threads, and with others alone.
 RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
 #: Kinds of markers that rt-app writes into the trace.
@@ -160,7 +163,8 @@ def _replays(
     }
     window = scenario.window
     before_ms = window.mainline_ms + window.warmup_ms + 2 * scenario.placing_ms
-    before_us = 1000 * (before_ms + (STIR_MS if noise else 0))
+    # The begin falls into the window, not before it.
+    before_us = 1000 * (before_ms + (STIR_MS if noise else 0) + LATER_MS)
     data = recorded.guest_file(scenario.recording, attributes, rate, before_us, platform.cpus)
     return {recorded.NAME: data}
 
