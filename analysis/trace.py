@@ -159,6 +159,8 @@ def _direct(path: Path) -> Trace | None:
         raw = read_trace_dat(path, data, keep)
     except RecordingError as error:
         raise TraceError(str(error)) from error
+    except (LookupError, ValueError) as error:
+        raise TraceError(f"{path}: damaged: {type(error).__name__}: {error}") from error
     if raw is None or strange:
         return None
     if raw.lost or raw.lost_before:

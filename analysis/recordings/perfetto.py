@@ -67,6 +67,11 @@ def _packets(path: Path, data: bytes) -> Iterator[bytes]:
         at = begin + size
 
 
+def _text(value: str | bytes) -> str:
+    """A text; one that is no UTF-8 comes as bytes."""
+    return value if isinstance(value, str) else value.decode(errors="replace")
+
+
 class _Columns:
     """Events of one kind as lists, a column each."""
 
@@ -83,7 +88,7 @@ class _Columns:
 
     def text(self, name: str, rows: Ints) -> list[str]:
         values = self.lists.get(name, [])
-        return [values[row] for row in rows] if values else []
+        return [_text(values[row]) for row in rows] if values else []
 
 
 def read_perfetto(path: Path, data: bytes) -> Raw:
@@ -144,12 +149,12 @@ class _Reader:
     def process_tree(self, tree: Any) -> None:  # noqa: ANN401 - a message
         for process in tree.processes:
             if process.cmdline:
-                self.raw.names.setdefault(process.pid, process.cmdline[0].rpartition("/")[2])
+                self.raw.names.setdefault(process.pid, _text(process.cmdline[0]).rpartition("/")[2])
             self.raw.tgids[process.pid] = process.pid
         for thread in tree.threads:
             self.raw.tgids[thread.tid] = thread.tgid
             if thread.name:
-                self.raw.names.setdefault(thread.tid, thread.name)
+                self.raw.names.setdefault(thread.tid, _text(thread.name))
 
     def cpu_info(self, info: Any) -> None:  # noqa: ANN401 - a message
         for number, cpu in enumerate(info.cpus):
@@ -161,7 +166,8 @@ class _Reader:
 
     def system_info(self, info: Any) -> None:  # noqa: ANN401 - a message
         words = (info.android_soc_model, info.android_build_fingerprint)
-        self.raw.device = " ".join(filter(None, (*words, *info.device_tree_compatibles)))
+        known = filter(None, (*words, *info.device_tree_compatibles))
+        self.raw.device = " ".join(map(_text, known))
         self.raw.cpus = max(self.raw.cpus, info.num_cpus)
 
     def ftrace_stats(self, stats: Any) -> None:  # noqa: ANN401 - a message
@@ -175,7 +181,9 @@ class _Reader:
     def power(self, packet: Any) -> None:  # noqa: ANN401 - a message
         rails = packet.power_rails
         for rail in rails.rail_descriptor:
-            self.rail_names[rail.index] = f"{rail.subsys_name} {rail.rail_name}".strip()
+            self.rail_names[rail.index] = (
+                f"{_text(rail.subsys_name)} {_text(rail.rail_name)}".strip()
+            )
         for sample in rails.energy_data:
             # The sample's own time: two polls of the same sample have one.
             self.rails[0].append(sample.timestamp_ms * 1_000_000 or packet.timestamp)

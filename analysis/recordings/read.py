@@ -34,8 +34,11 @@ def read_recording(path: Path) -> Recording:
         raise RecordingError(f"{path}: {error.strerror or error}") from error
     except (lzma.LZMAError, EOFError) as error:
         raise RecordingError(f"{path}: truncated or damaged: {error}") from error
-    form, raw = _read(path, data)
-    return _finished(path, form, raw)
+    try:
+        return _finished(path, *_read(path, data))
+    except (LookupError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        said = " ".join(str(error).split())[:80]
+        raise RecordingError(f"{path}: damaged: {type(error).__name__}: {said}") from error
 
 
 def _read(path: Path, data: bytes) -> tuple[str, Raw]:

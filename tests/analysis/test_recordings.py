@@ -252,6 +252,9 @@ REFUSED: dict[str, str | bytes] = {
     "big-endian": _dat().replace(b"tracing6\0\0", b"tracing6\0\1"),
     "truncated or damaged": lzma.compress(_dat())[:-20],
     "damaged: no packet at byte": PERFETTO + b"xyz" * 9,
+    "damaged: IndexError": PERFETTO.replace(b"t8", b"\xfft", 1).replace(
+        b"\x00\x01\x00\x02", b"\x00\x09\x00\x02"
+    ),
     "no sched_switch": of.text(*COURSE[:1]),
     "1 lines of sched_switch are not understood": of.text("1 0 7 sched_switch what=is this"),
 }
