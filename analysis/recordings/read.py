@@ -15,6 +15,8 @@ from eascope.analysis.recordings import perfetto, text, tracedat
 from eascope.analysis.recordings.tables import COLUMNS, WAKES, Raw, Recording, RecordingError
 
 _FIRST_VALUE = re.compile(r"cpu_frequency(?:_devlib)?:\s+state=(\d+) cpu_id=(\d+)")
+#: Clocks of ftrace that CPUs do not share.
+APART = ("local", "counter")
 #: A pause of all CPUs that is no idling.
 LONG_NS = 10_000_000_000
 
@@ -150,6 +152,8 @@ def _clock(raw: Raw, switch: pl.DataFrame) -> list[str]:
     notes = []
     if raw.steps_back:
         notes.append(f"the clock goes back {raw.steps_back} times: events are sorted by time")
+    if raw.clock in APART:
+        notes.append(f"the clock is {raw.clock}: each CPU has its own, and they may differ")
     pause = int(np.diff(switch["t_ns"].to_numpy(), append=switch["t_ns"][-1]).max())
     if pause > LONG_NS:
         notes.append(f"the clock jumps by {pause / 1e9:.1f} s between two switches")

@@ -7,6 +7,7 @@ import gzip
 import lzma
 import random
 import re
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +235,22 @@ def test_lost_events_are_counted(tmp_path: Path) -> None:
     lost = "CPU:0 [5 EVENTS DROPPED]\n"
     found = read_recording(of.saved(tmp_path / "r", head + of.text(*COURSE) + lost))
     assert any("15 counted" in note for note in found.notes)
+
+
+def test_options_of_a_trace_dat_are_said(tmp_path: Path) -> None:
+    texts = {2: b"CPU: 0\noverrun: 3\ndropped events: 4\n\0", 4: b"[local] global mono\0"}
+    more = b"".join(struct.pack("<HI", n, len(text)) + text for n, text in texts.items())
+    data = _dat()
+    begin = data.index(b"options  \0") + 10
+    # The room before the first page holds the options.
+    places = begin + 2 + len(b"flyrecord\0") + 16
+    room = data[places : 4096 * (places // 4096 + 1)]
+    assert room[: len(more)] == bytes(len(more))
+    whole = data[:begin] + more + data[begin:places] + room[len(more) :]
+    path = of.saved(tmp_path / "r", whole + data[places + len(room) :])
+    notes = read_recording(path).notes
+    assert any("7 counted" in note for note in notes)
+    assert any("the clock is local" in note for note in notes)
 
 
 def _dat() -> bytes:
