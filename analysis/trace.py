@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``trace.dat`` to typed tables, through ``trace-cmd report``.
+"""``trace.dat`` to typed tables, from its pages.
 
-trace-cmd prints the raw fields of every event with full time stamps; polars splits the lines. Times
-are those of the guest's CLOCK_MONOTONIC (the trace clock of every eascope run), in ns.
+Of a file with fields that are no numbers or texts, and of one of a newer version, ``trace-cmd
+report`` prints the raw fields, and polars splits the lines. Times are those of the guest's
+CLOCK_MONOTONIC (the trace clock of every eascope run), in ns.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from eascope.analysis.recordings.tables import Ints, RecordingError
+from eascope.analysis.recordings.tracedat import MAGIC, EventTable, read_trace_dat
 from eascope.host.errors import EascopeError
 from eascope.host.lisa import host_trace_cmd
 
@@ -123,6 +128,56 @@ def read_trace(path: Path) -> Trace:
     """
     if not path.is_file():
         raise TraceError(f"{path}: there is no trace (trace.dat is missing)")
+    return _direct(path) or _reported(path)
+
+
+def _direct(path: Path) -> Trace | None:
+    """The trace from its pages; None where only trace-cmd reads all of it."""
+    data = path.read_bytes()
+    if not data.startswith(MAGIC):
+        return None
+    parts: list[pl.DataFrame] = []
+    tables: dict[str, pl.DataFrame] = {}
+    strange: list[str] = []
+
+    def keep(
+        name: str, places: Ints, t_ns: Ints, cpu: npt.NDArray[np.int32], table: EventTable
+    ) -> None:
+        fields = table.whole()
+        if fields is None:
+            strange.append(name)
+            return
+        own = pl.DataFrame(fields)
+        detail = own.select(pl.format(" ".join(f"{field}={{}}" for field in fields), *fields))
+        pids = table.column("common_pid")
+        at = {"place": places, "t_ns": t_ns, "cpu": cpu, "pid": pids, "event": name}
+        parts.append(pl.DataFrame({**at, "detail": detail.to_series()}))
+        wanted = FIELDS.get(name, {})
+        if wanted and all(field in fields for field in wanted):
+            when = pl.DataFrame({"t_ns": t_ns, "cpu": cpu})
+            tables[name] = when.hstack(own.select(*wanted))
+
+    try:
+        raw = read_trace_dat(path, data, keep)
+    except RecordingError as error:
+        raise TraceError(str(error)) from error
+    except (LookupError, ValueError) as error:
+        raise TraceError(f"{path}: damaged: {type(error).__name__}: {error}") from error
+    if raw is None or strange:
+        return None
+    if raw.lost or raw.lost_before:
+        raise TraceError(f"{path}: events were lost: {raw.lost} and before {raw.lost_before} pages")
+    columns = ["t_ns", "cpu", "pid", "comm", "event", "detail"]
+    if not parts:
+        kinds = (pl.Int64, pl.Int32, pl.Int64, pl.String, pl.String, pl.String)
+        return Trace(path, pl.DataFrame(schema=dict(zip(columns, kinds, strict=True))))
+    names = {0: "<idle>", **raw.names}
+    comm = pl.col("pid").replace_strict(names, default="<...>", return_dtype=pl.String)
+    events = pl.concat(parts).sort("place").with_columns(comm.alias("comm"))
+    return Trace(path, events.select(columns), tables)
+
+
+def _reported(path: Path) -> Trace:
     text = _report(path)
     lines = pl.read_csv(
         io.BytesIO(text),

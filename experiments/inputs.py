@@ -26,6 +26,7 @@ from eascope.configs.program_activity import ProgramActivity
 from eascope.configs.resolved import machine_json, read_machine
 from eascope.configs.system_activity import system_path
 from eascope.engines.base import Machine
+from eascope.experiments.recorded import document_name
 from eascope.host.cache import sha256_file
 from eascope.host.errors import EascopeError
 from eascope.host.record import json_bytes
@@ -96,7 +97,7 @@ def inputs_of(
     return {
         MACHINE: machine_json(machine.platform, machine.activity),
         "scenario.toml": texts.scenario,
-        **{f"{name}.json": document for name, document in documents.items()},
+        **{document_name(name): document for name, document in documents.items()},
         "script": machine.script,
         "machine.dtb": machine.dtb.read_bytes(),
         "machine.dts": dts.encode(),

@@ -31,6 +31,7 @@ from typing import Any
 from eascope.analysis.records.cell import ReplicateRecord, TaskRecord, UclampRange
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
+from eascope.experiments import recorded
 from eascope.experiments.groups import ROOT
 from eascope.experiments.others import STIR_MS, others
 from eascope.experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
@@ -44,6 +45,9 @@ from eascope.host.errors import bad_input
 CALIBRATION = 1000
 #: rt-app reads numbers into a 32-bit int.
 MOST_TURNS = 2**31 - 1
+
+#: A recording begins so much after the window, at the latest.
+LATER_MS = 3
 
 #: Under which names rt-app runs: with the scenario's threads, and with others alone.
 RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
@@ -94,6 +98,8 @@ def memory_name(number: int) -> str:
 
 def process_of(scenario: Scenario, task: Task) -> str:
     """The name of the rt-app that has the threads of ``task``."""
+    if task.recorded:
+        return recorded.NAME
     if not task.memory:
         return RT_APP_NAME
     return memory_name(scenario.memory.index(task.memory) + 1)
@@ -143,13 +149,16 @@ def compile_scenario(
     names = {key: f"{key}-{place}" for keys in processes.values() for place, key in enumerate(keys)}
     endless = {key for key, entry in threads.items() if _endless(entry)}
     longer = rate / largest_rate
+    replays = _replays(scenario, platform, rate, noise)
+    names |= {key: key for task in scenario.tasks for key in task.recorded}
     return Workload(
         documents={
             name: _document({key: threads[key] for key in keys})
             for name, keys in processes.items()
             if keys
-        },
-        endless=tuple(name for name, keys in processes.items() if endless & {*keys}),
+        }
+        | replays,
+        endless=(*(name for name, keys in processes.items() if endless & {*keys}), *replays),
         tasks=tuple(_record(task, names, works[task.name], longer) for task in scenario.tasks),
         replicate=replicate_record(
             scenario,
@@ -160,7 +169,7 @@ def compile_scenario(
             others=[names[key] for key in background],
             threads_sha256=digest_of(threads),
         ),
-        own=tuple(name for name, keys in processes.items() if {*keys} & {*of_tasks}),
+        own=(*(name for name, keys in processes.items() if {*keys} & {*of_tasks}), *replays),
     )
 
 
@@ -332,10 +341,36 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
         yield f'background = "{scenario.background}"'
 
 
+def _replays(
+    scenario: Scenario, platform: Platform, rate: Fraction, noise: bool
+) -> dict[str, bytes]:
+    """What the threads of the scenario's recording are given, by the name under which they run."""
+    if scenario.recording is None:
+        return {}
+    attributes = {
+        key: recorded.Attributes(
+            task.cpus or (), task.attributes.uclamp_min, task.attributes.uclamp_max
+        )
+        for task in scenario.tasks
+        for key in task.recorded
+    }
+    window = scenario.window
+    before_ms = window.mainline_ms + window.warmup_ms + 2 * scenario.placing_ms
+    # The begin falls into the window, not before it.
+    before_us = 1000 * (before_ms + (STIR_MS if noise else 0) + LATER_MS)
+    data = recorded.guest_file(scenario.recording, attributes, rate, before_us, platform.cpus)
+    return {recorded.NAME: data}
+
+
 def _starts(scenario: Scenario, seed: int, noise: bool) -> dict[str, int]:
     """When each thread of the tasks starts, in us, by its key."""
     start = task_start_us if noise else lambda _, seed, key: start_offset_us(seed, key)
-    return {key: start(task, seed, key) for task in scenario.tasks for key in _keys(task)}
+    return {
+        key: start(task, seed, key)
+        for task in scenario.tasks
+        if not task.recorded
+        for key in _keys(task)
+    }
 
 
 def _processes(
@@ -372,6 +407,8 @@ def _entries(
     waited_for = {phase.wait for task in scenario.tasks for phase in task.phases}
     entries = {}
     for task in scenario.tasks:
+        if task.recorded:
+            continue
         after_us = _begin_us(scenario, task, noise)
         for number, key in enumerate(_keys(task)):
             work = works[task.name]
@@ -432,7 +469,9 @@ def _compact(value: object) -> str:
 
 
 def _keys(task: Task) -> list[str]:
-    """The threads of a task as rt-app's input names them."""
+    """The threads of a task as rt-app's input, or the recording, names them."""
+    if task.recorded:
+        return [*task.recorded]
     if task.count == 1:
         return [task.name]
     return [f"{task.name}{number}" for number in range(task.count)]

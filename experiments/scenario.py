@@ -17,6 +17,7 @@ from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
 from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
+from eascope.experiments.recorded import Recorded
 from eascope.experiments.rtapp_json import RtAppFile
 from eascope.rootfs.content import MINIMAL
 
@@ -110,6 +111,8 @@ class Task:
     start_turns: int = 1
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
+    #: Its threads in the scenario's recording, which has their bursts; its phase says nothing then.
+    recorded: tuple[str, ...] = ()
 
     @property
     def varies(self) -> bool:
@@ -239,6 +242,7 @@ class Scenario:
     rt_app: RtAppFile | None = None
     #: The CPUs on which threads of the kernel may run, by name.
     kernel_threads: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    recording: Recorded | None = None
 
     @property
     def memory(self) -> tuple[float, ...]:

@@ -46,13 +46,15 @@ def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
             raise table.error("start_turns", "turns that are over within window.warmup_ms")
         if scenario.window.until == "tasks-end" and task.repeat is None:
             raise table.error("repeat", 'an integer, because window.until is "tasks-end"')
+        if scenario.window.until == "tasks-end" and task.recorded:
+            raise table.error("recorded", 'nothing, because window.until is "tasks-end"')
         if scenario.window.until == "tasks-end" and task.endless:
             last = table.tables("phase", 1, MOST_PHASES)[-1]
             raise last.error("loops", 'an integer, because window.until is "tasks-end"')
     _check_meetings(scenario, tables)
     _check_memory(scenario, tables)
     _check_waits(scenario, tables)
-    threads = sum(task.count for task in scenario.tasks)
+    threads = sum(task.count for task in scenario.tasks if not task.recorded)
     if threads > MOST_THREADS:
         raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
 
@@ -155,7 +157,7 @@ def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
 def _check_meetings(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
     """Check that two threads meet, each as often as the other; else one would wait for ever."""
     for task, table in zip(scenario.tasks, tables, strict=True):
-        for number, phase in enumerate(task.phases):
+        for number, phase in enumerate(() if task.recorded else task.phases):
             where = table.tables("phase", 1, MOST_PHASES)[number]
             for name in phase.meet_before + phase.meet:
                 key = "meet" if name in phase.meet else "meet_before"

@@ -29,6 +29,7 @@ from eascope.experiments.groups import (
 )
 from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.program import read_program
+from eascope.experiments.recorded import Recorded, read_recorded
 from eascope.experiments.rtapp_json import POLICIES as POLICY_OF
 from eascope.experiments.rtapp_json import WAITS, RtAppFile, RtAppTask, events, text_of, timers
 from eascope.experiments.rtapp_json import read as read_rt_app
@@ -96,7 +97,7 @@ LEAST_WARMUP_MS = 200
 #: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
 KEYS = {
     "": (
-        *("summary", "source", "loads", "background", "image", SOURCE_CONDITIONS),
+        *("summary", "source", "loads", "background", "image", "recording", SOURCE_CONDITIONS),
         *("group", "task", "program", "window", "event", "expect", "work", "frames", "rt_app"),
         "kernel_threads",
     ),
@@ -104,7 +105,7 @@ KEYS = {
         *("name", "count", "cpus", "pin", "repeat", *ATTRIBUTES),
         *("latency_nice", "slice_us", "group", "start_cpus", "start_turns"),
         *("work_cv", "clock", "start_within_us", "memory"),
-        "phase",
+        *("phase", "recorded"),
     ),
     "task.phase": (
         *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
@@ -139,7 +140,14 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     image = top.text("image", load_content().images) if top.has("image") else MINIMAL
     names_there = [shortened(str(table.data.get("name"))) for table in tables]
     groups = read_groups(top, platform)
-    tasks = tuple(_task(table, platform, names_there, groups) for table in tables)
+    recording = _recording(top, path)
+    free = [thread.name for thread in recording.threads] if recording else []
+    tasks = tuple(
+        _recorded(table, platform, groups, free)
+        if table.has("recorded")
+        else _task(table, platform, names_there, groups)
+        for table in tables
+    )
     if rt_app:
         tasks = tuple(_of_rt_app(task, rt_app.default_policy) for task in rt_app.measured)
         names_there = [task.name for task in tasks]
@@ -158,7 +166,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         expect=tuple(
             map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
         ),
-        digest=sha256_bytes(canonical_json(top.data)),
+        digest=sha256_bytes(
+            canonical_json(top.data) + (recording.text().encode() if recording else b"")
+        ),
         background=top.text("background", BACKGROUNDS) if top.has("background") else "none",
         work=_work(top, names_there),
         source_conditions=read_conditions(top.table(SOURCE_CONDITIONS))
@@ -169,6 +179,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         groups=groups,
         image=image,
         kernel_threads=_kernel_threads(top, platform),
+        recording=recording,
         placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
         if any(task.placed for task in tasks)
         else 0,
@@ -187,7 +198,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
 
 def _rt_app(top: StrictTable, platform: Platform) -> RtAppFile:
     """rt-app's own file, which has all of a scenario's threads."""
-    for key in ("task", "program", "group", "image"):
+    for key in ("task", "program", "group", "image", "recording"):
         if top.has(key):
             raise top.error(key, "not together with rt_app")
     text = top.value("rt_app", "the text of a file of rt-app")
@@ -350,6 +361,47 @@ def _deadline(table: StrictTable) -> tuple[int, int, int]:
     runtime = table.integer("runtime_us", LEAST_RUNTIME_US, deadline, "us, up to the deadline")
     table.finish()
     return runtime, deadline, period
+
+
+def _recording(top: StrictTable, path: Path) -> Recorded | None:
+    """The file of bursts that the scenario names, beside its own file."""
+    return read_recorded(path.parent / top.text("recording")) if top.has("recording") else None
+
+
+def _recorded(
+    table: StrictTable, platform: Platform, groups: Sequence[Group], free: list[str]
+) -> Task:
+    """A task of threads of the recording; ``free`` are those of no task yet."""
+    keys = ("name", "recorded", "cpus", "uclamp", "group", "latency_nice", "slice_us")
+    table.only(keys)
+    name = table.text("name")
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,11}", name):
+        raise table.error("name", "1 to 12 of a-z 0-9 _, beginning with a letter")
+    allowed = 'threads of the scenario\'s recording that no task above has, or "others": the rest'
+    if table.data["recorded"] == "others":
+        names = (*free,)
+    else:
+        names = table.texts("recorded", allowed=allowed)
+    if not names or any(thread not in free for thread in names) or len({*names}) < len(names):
+        raise table.error("recorded", allowed)
+    for thread in names:
+        free.remove(thread)
+    low, high = read_clamps(table, platform)
+    task = Task(
+        name=name,
+        count=len(names),
+        cpus=read_cpus(table, platform),
+        pinned=False,
+        repeat=1,
+        attributes=Attributes(uclamp_min=low, uclamp_max=high),
+        phases=(Phase(None, None, (), None, None, None, (), None, None, None),),
+        latency_nice=_optional(table, "latency_nice", -20, 19),
+        slice_us=_optional(table, "slice_us", 100, 100_000, "us"),
+        recorded=names,
+    )
+    task = replace(task, group=read_group(table, groups, task.affinities))
+    table.finish()
+    return task
 
 
 def _start(table: StrictTable, platform: Platform, phases: Sequence[Phase]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ def check_noise(scenario: Scenario, tables: tuple[StrictTable, ...], platform: P
             raise table.error("name", f"not {BACKGROUND} or {STIR}: other threads have these names")
         if task.varies:
             _check_task(scenario, task, table)
-    threads = sum(task.count for task in scenario.tasks)
+    threads = sum(task.count for task in scenario.tasks if not task.recorded)
     besides = threads_besides(scenario.background, platform)
     if threads + besides > MOST_THREADS:
         shown = f"{threads} threads and {besides} others ({scenario.background} background)"

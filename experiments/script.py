@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eascope.engines.base import Elision
-from eascope.experiments import groups, members
+from eascope.experiments import groups, members, recorded
 from eascope.experiments.program import MEASURED
 from eascope.experiments.rtapp import Workload, memory_name, process_of
 from eascope.experiments.scenario import Move, Scenario, Task
@@ -14,7 +14,7 @@ from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.switches import STATS
 from eascope.rootfs.elide import FUNCTION_OFFSET
-from eascope.rootfs.image import RT_APP
+from eascope.rootfs.image import REPLAY, RT_APP
 
 #: Where uclamp is in use from boot on, as on a phone, every task's clamps count. Else the kernel
 #: leaves them out until the first clamp of all, and counts what was runnable by then only from its
@@ -159,8 +159,14 @@ def _files(workload: Workload) -> bytes:
 
 
 def document_path(name: str) -> str:
-    """The path of an input of rt-app in the guest."""
-    return f"/tmp/{name}.json"
+    """The path of an input of rt-app, or of `replay`, in the guest."""
+    return f"/tmp/{recorded.document_name(name)}"
+
+
+def _command(name: str, rt_app: str) -> str:
+    """What runs an input."""
+    program = f"{REPLAY} {rt_app}" if name == recorded.NAME else rt_app
+    return f"{program} {document_path(name)}"
 
 
 def _threads(scenario: Scenario, workload: Workload, task: Task) -> list[str]:
@@ -227,7 +233,7 @@ def _window(
         *members.setup(scenario, full),
         # What rt-app's threads find when they are made decides where they go, often for good.
         *([f"sleep-us {replicate.rt_app_us}"] if workload.documents else []),
-        *(f"spawn {name} {rt_apps[name]} {document_path(name)}" for name in workload.documents),
+        *(f"spawn {name} {_command(name, rt_apps[name])}" for name in workload.documents),
         *_attributes(scenario, workload),
         *members.loads(scenario, full, starts),
         *([f"sleep-ms {window.mainline_ms}"] if window.mainline_ms else []),

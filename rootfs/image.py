@@ -41,6 +41,9 @@ OVERLAY = Path(__file__).parent / "overlay"
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror")
 LINK_FLAGS = ("-static", "-s", "-Wl,--build-id=none")
 
+#: What else the linker is told of a program: `replay` maps rt-app where rt-app itself lies.
+PLACES = {"replay": "-Wl,-Ttext-segment=0x20000000"}
+
 #: Names under which busybox is found: enough to look around when something is wrong.
 APPLETS = (
     *("sh", "cat", "cp", "dmesg", "echo", "env", "grep", "head", "kill", "ln", "ls", "mkdir"),
@@ -54,6 +57,7 @@ RT_APP = "/exec/rt-app"
 TRACE_CMD = "/bin/trace-cmd"
 LAUNCH = "/bin/launch"
 PING_PONG = "/bin/ping-pong"
+REPLAY = "/bin/replay"
 #: Only where somebody has put one into the overlay.
 PERF = "/bin/perf"
 #: Files here that decide what is in the image, besides what goes into it.
@@ -215,7 +219,8 @@ def guest_programs() -> Path:
     :raises EascopeError: when the cross compiler is missing.
     :raises CommandFailed: when it refuses a source.
     """
-    units = {name: [f"{name}.c"] for name in program_names()}
+    names = program_names()
+    units = {name: [f"{name}.c", *([PLACES[name]] if name in PLACES else [])] for name in names}
     sources = [*(PROGRAMS / f"{name}.c" for name in units), *sorted(INCLUDE.glob("*.h"))]
     return compiled_programs("programs", "guest programs", PROGRAMS, sources, units)
 
@@ -235,6 +240,7 @@ def compiled_programs(
         "compiler": version,
         "libc": libc,
         "flags": [*FLAGS, *LINK_FLAGS],
+        "units": {name: list(files) for name, files in units.items()},
     }
 
     def build(work: Path) -> None:

@@ -1,55 +1,137 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope scenario``: rt-app's JSON to a scenario, and a scenario's tasks to rt-app's JSON."""
+"""``eascope scenario``: rt-app's JSON and recordings to scenarios; tasks to rt-app's JSON."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from eascope.experiments.cli.output import print_json, shown
+from eascope.experiments.arguments import count
+from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.host.errors import RequestError, unknown
 
-SUMMARY = "make a scenario from rt-app's JSON, or rt-app's JSON from a scenario"
-EXAMPLE = "eascope scenario import video-short.json"
+if TYPE_CHECKING:
+    from eascope.experiments.recording_import import Imported
+
+SUMMARY = "make a scenario from a recording or rt-app's JSON, check it, or export one for rt-app"
+EXAMPLE = "eascope scenario import phone.perfetto-trace --name my-load"
 
 #: What ``eascope scenario`` can be asked to do.
-VERBS = ("import", "export")
+VERBS = ("import", "check", "export")
+#: Threads of a recording that are kept by themselves.
+MOST = 1000
+RECORDING, JSON, EXPORT = "a recording", "rt-app's JSON", "export"
+#: Of the options that some kind of source does not take: the default, and the kinds that take it.
+ONLY = {
+    **{option: ("", (RECORDING,)) for option in ("capacities", "window")},
+    **{option: (False, (RECORDING,)) for option in ("model", "drop_recorder")},
+    "most": (MOST, (RECORDING,)),
+    "platform": (None, (RECORDING, EXPORT)),
+    "name": ("", (RECORDING, JSON)),
+    "rt_app": (False, (EXPORT,)),
+}
+#: Threads that the report lists.
+LISTED = 12
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The file or the scenario, and what is written."""
+    """What is read, and what is to become of it."""
     parser.add_argument(
         "verb",
-        metavar="import|export",
-        help="import: a file of rt-app as a scenario; export: a scenario's tasks for rt-app",
+        metavar="import|check|export",
+        help="import: write the scenario; check: run a recording's, too, and print the run beside "
+        "the recording; export: a scenario's tasks for rt-app",
     )
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="import: a JSON file of rt-app, with what workgen adds; export: a scenario, see: "
-        "eascope list scenarios",
+        help="a JSON file of rt-app, with what workgen adds; or a recording: Perfetto's protobuf, "
+        "trace.dat, text of trace-cmd report, text or HTML of ftrace or systrace, also .xz and "
+        ".gz; export: a scenario, see: eascope list scenarios",
     )
-    parser.add_argument("--name", metavar="X", help="import: write X.toml (default: as the JSON)")
     parser.add_argument(
         "--rt-app", action="store_true", help="export: as rt-app's JSON, which LISA reads, too"
     )
     parser.add_argument(
         "--platform",
+        default=None,
         metavar="P",
-        default="juno-r2",
-        help="export: board whose CPUs and capacities names stand for (default juno-r2)",
+        help="platform of the recorded device, where its clocks do not tell; export: board whose "
+        "CPUs and capacities names stand for (default juno-r2)",
     )
-    parser.add_argument("--out", metavar="FILE", help="write this file")
+    parser.add_argument(
+        "--capacities",
+        default="",
+        metavar="A,B,...",
+        help="capacity of each recorded CPU at its top clock, where the device is unknown",
+    )
+    parser.add_argument(
+        "--window",
+        default="",
+        metavar="FROM..TO",
+        help="part of the recording in s, of its own clock or after its begin (default: all)",
+    )
+    parser.add_argument("--name", default="", metavar="X", help="name of the scenario")
+    parser.add_argument(
+        "--out", default="", metavar="FILE", help="default: NAME.toml here; export: stdout"
+    )
+    parser.add_argument(
+        "--model",
+        action="store_true",
+        help="fit periods and distributions instead of replaying every burst",
+    )
+    parser.add_argument(
+        "--drop-recorder", action="store_true", help="leave the recorder's own threads out"
+    )
+    parser.add_argument(
+        "--most",
+        type=count,
+        default=MOST,
+        metavar="N",
+        help=f"threads that are kept by themselves; smaller ones are merged (default {MOST})",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file; say what is meant otherwise in it.
+    """Write the scenario; print what was found.
 
-    :raises RequestError: a wrong source; nothing is written then.
+    :raises RequestError: a wrong recording or option; nothing is written then.
     """
     if options.verb not in VERBS:
         raise unknown("scenario command", options.verb, VERBS)
+    kind = JSON if options.verb == "import" and options.source.endswith(".json") else RECORDING
+    kind = EXPORT if options.verb == "export" else kind
+    for option, (default, kinds) in ONLY.items():
+        if getattr(options, option) != default and kind not in kinds:
+            name = option.replace("_", "-")
+            raise RequestError(f"--{name}: of no use here: allowed: with {' or '.join(kinds)}")
+    if kind != RECORDING:
+        return _rt_app(options)
+    from eascope.experiments.recording_import import write_import
+
+    made, out = _imported(options)
+    platform = write_import(made, out, model=options.model)
+    if options.verb == "check":
+        return _check(made, out, platform, options)
+    if options.json:
+        print_json(_object(made, out, platform))
+        return 0
+    _print(made)
+    print(
+        f"\n{shown(out)}: eascope run --variant mainline --platform {platform} "
+        f"--scenario {shown(out)}"
+    )
+    return 0
+
+
+def _rt_app(options: argparse.Namespace) -> int:
+    """Write the file of rt-app's JSON or from it; say what is meant otherwise in it.
+
+    :raises RequestError: a wrong source; nothing is written then.
+    """
     text, notes = (_import if options.verb == "import" else _export)(options)
     name = options.name or Path(options.source).stem
     out = options.out or (f"{name}.toml" if options.verb == "import" else None)
@@ -73,8 +155,6 @@ def _import(options: argparse.Namespace) -> tuple[str, list[str]]:
     from eascope.host.strict import parse_toml
 
     path = Path(options.source)
-    if path.suffix != ".json":
-        raise RequestError(f"scenario import {options.source}: allowed: a .json file of rt-app")
     text = text_of(path)
     return text, list(read(path.name, parse_toml(path.name, text)["rt_app"]).notes)
 
@@ -89,7 +169,7 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
 
     if not options.rt_app:
         raise RequestError("scenario export: --rt-app is missing: allowed: --rt-app")
-    platform = load_platform(options.platform)
+    platform = load_platform(options.platform or "juno-r2")
     document, unsaid = exported(
         load_scenario(options.source, platform), platform, activity_of(platform)
     )
@@ -100,3 +180,94 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
         for note in notes:
             say(f"  {note}")
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n", notes
+
+
+def _check(made: Imported, out: Path, platform: str, options: argparse.Namespace) -> int:
+    """Run the scenario under mainline, and print the run beside the recording."""
+    from eascope.experiments.recording_check import check
+    from eascope.experiments.writable import check_runs_place
+
+    check_runs_place()
+    beside = check(made, out, platform)
+    run = beside.run.path
+    if options.json:
+        print_json(_object(made, out, platform) | {"run": str(run), "figures": beside.figures})
+        return 0
+    _print(made)
+    print(f"\n{platform}, mainline, seed 0\n\n{beside.text}\nrun: {shown(run)}")
+    return 0
+
+
+def _imported(options: argparse.Namespace) -> tuple[Imported, Path]:
+    from eascope.analysis.recordings.device import device_of
+    from eascope.analysis.recordings.read import read_recording
+    from eascope.configs.platform_file import load_platform
+    from eascope.experiments.recording_import import import_recording
+
+    path = Path(options.source)
+    name = options.name or path.name.split(".")[0].lower()
+    out = Path(options.out or f"{name}.toml")
+    if out.suffix != ".toml" or not out.parent.is_dir():
+        raise RequestError(f"--out: {options.out}: allowed: a file X.toml in a folder that exists")
+    try:
+        capacities = [float(part) for part in options.capacities.split(",") if part]
+    except ValueError as error:
+        raise RequestError(
+            f"--capacities: {options.capacities}: allowed: numbers with commas"
+        ) from error
+    recording = read_recording(path)
+    platform = load_platform(options.platform) if options.platform else None
+    device = device_of(recording, platform, capacities)
+    made = import_recording(
+        recording,
+        device,
+        options.window,
+        out.with_suffix(".bursts"),
+        options.most,
+        drop=options.drop_recorder,
+    )
+    return made, out
+
+
+def _object(made: Imported, out: Path, platform: str) -> dict[str, object]:
+    return {
+        "scenario": str(out),
+        "platform": platform,
+        "device": made.device.name,
+        "notes": made.notes,
+        "threads": len(made.recorded.threads),
+        "merged_threads": made.merged,
+        "merged_work": made.merged_work,
+    }
+
+
+def _print(made: Imported) -> None:
+    recording, device = made.recording, made.device
+    clusters = ", ".join(f"{of.name}: CPU {_range(of.cpus)}" for of in device.clusters)
+    print(f"{recording.path.name}: {recording.form}, {recording.seconds:.3f} s")
+    for note in (f"{device.name} ({clusters})", *made.notes):
+        print(textwrap.fill(note, 90, initial_indent="  ", subsequent_indent="    "))
+    total = sum(of.work_share for of in made.threads) + made.merged_work
+    rows = [
+        (
+            of.thread.comm[:15],
+            str(of.thread.tid),
+            str(len(of.thread.bursts)),
+            f"{100 * of.work_share / total:.1f}",
+            f"{of.thread.policy} {of.thread.priority}",
+            of.loop + (", recorder" if of.recorder else ""),
+        )
+        for of in made.threads[:LISTED]
+    ]
+    print()
+    print_columns(rows, ("thread", "tid", "bursts", "work %", "policy", "loop"))
+    if len(made.threads) > LISTED:
+        share = 100 * sum(of.work_share for of in made.threads[LISTED:]) / total
+        print(f"and {len(made.threads) - LISTED} more threads with {share:.1f} % of the work")
+    if made.merged:
+        share = 100 * made.merged_work
+        print(f"{made.merged} smaller threads with {share:.2f} % of the work are merged")
+
+
+def _range(cpus: tuple[int, ...]) -> str:
+    return ",".join(map(str, cpus))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -99,18 +100,33 @@ def test_lines_that_are_not_understood_are_refused(
 ) -> None:
     write(tmp_path / "trace.dat", some_events(), 2)
     reported = traces._report(tmp_path / "trace.dat")
-    monkeypatch.setattr(traces, "_report", lambda path: reported + b"what is this\n")
-    with pytest.raises(TraceError, match="line cannot be parsed: 'what is this'"):
+    monkeypatch.setattr(traces, "_direct", lambda path: None)
+    for words, lines in (
+        ("line cannot be parsed: 'what is this'", b"what is this\n"),
+        ("events were lost: CPU:1", b"CPU:1 [123 EVENTS DROPPED]\n"),
+    ):
+        more = reported + lines
+        monkeypatch.setattr(traces, "_report", lambda path, more=more: more)
+        with pytest.raises(TraceError, match=words):
+            read_trace(tmp_path / "trace.dat")
+
+
+def test_lost_events_are_refused(tmp_path: Path) -> None:
+    data = bytearray(trace_dat(some_events(), 2))
+    (page,) = struct.unpack_from("<Q", data, data.index(b"flyrecord\0") + 10)
+    data[page + 11] |= 0x80  # the ring buffer's mark on a page after lost events
+    (tmp_path / "trace.dat").write_bytes(data)
+    with pytest.raises(TraceError, match="events were lost: 0 and before 1 pages"):
         read_trace(tmp_path / "trace.dat")
 
 
-def test_lost_events_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path / "trace.dat", some_events(), 2)
-    reported = traces._report(tmp_path / "trace.dat")
-    lost = reported + b"CPU:1 [123 EVENTS DROPPED]\n"
-    monkeypatch.setattr(traces, "_report", lambda path: lost)
-    with pytest.raises(TraceError, match="events were lost: CPU:1"):
-        read_trace(tmp_path / "trace.dat")
+def test_pages_give_what_trace_cmd_prints(tmp_path: Path) -> None:
+    write(tmp_path / "trace.dat", some_events() * 50, 2, {11: TASK[0]})
+    ours, theirs = traces._direct(tmp_path / "trace.dat"), traces._reported(tmp_path / "trace.dat")
+    assert ours is not None
+    assert ours.events.drop("detail").equals(theirs.events.drop("detail"))
+    for event in traces.FIELDS:
+        assert ours.table(event).equals(theirs.table(event))
 
 
 def test_a_missing_trace_is_one_line(tmp_path: Path) -> None:

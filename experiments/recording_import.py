@@ -1,0 +1,521 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording becomes a scenario: its threads as recorded or as a model, what is said."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import polars as pl
+
+from eascope.analysis.recordings.bursts import (
+    SATURATED_US,
+    THREAD,
+    UNKNOWN,
+    Bursts,
+    Work,
+    bursts_of,
+    window_of,
+)
+from eascope.analysis.recordings.device import Device
+from eascope.analysis.recordings.tables import Recording
+from eascope.experiments.platform_draft import draft_of
+from eascope.experiments.recorded import OPEN, THINKING, Burst, Recorded, Thread
+
+#: Threads by name that are there because of the recording.
+RECORDERS = re.compile(
+    r"^(traced|traced_probes|perfetto|atrace|trace-cmd|tracing-?|simpleperf|perf|shutils|lttng)",
+)
+#: A rest is think time where rests vary this much less than the times between wake-ups.
+STEADIER = 0.8
+#: Tasks of a scenario with threads of its own name; the others are one task.
+OWN_TASKS = 12
+#: Most threads of a model, and the bursts that one has at least.
+MODEL_THREADS, MODEL_BURSTS = 60, 4
+#: Wake-ups by one thread, of all, from which on a thread of a model waits for it.
+CHAINED = 0.7
+PERIODIC_CV = 0.15
+#: Of work; below it, a turn's work is taken to be always the same.
+LEAST_CV = 0.05
+WARMUP_MS = 300
+#: Of a thread's time on one CPU, or of a cluster's at its lowest clock.
+MOSTLY = 0.95
+
+
+@dataclass(frozen=True)
+class ThreadSummary:
+    """A kept thread as the report shows it."""
+
+    thread: Thread
+    length_us: float
+    work_share: float
+    woken: dict[str, float]
+    recorder: bool
+
+    @property
+    def loop(self) -> str:
+        """Open or closed, and by what."""
+        if self.woken.get(THREAD, 0) >= 0.5:
+            return "closed, waits for threads"
+        if self.thread.rests == THINKING:
+            return "closed, think time"
+        return "open"
+
+
+@dataclass
+class Imported:
+    """What an import has made.
+
+    :ivar merged_work: share of the work whose threads are merged into others.
+    """
+
+    recording: Recording
+    device: Device
+    bursts: Bursts
+    recorded: Recorded
+    threads: list[ThreadSummary]
+    merged: int = 0
+    merged_work: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+
+def import_recording(
+    recording: Recording, device: Device, window: str, path: Path, most: int, *, drop: bool = False
+) -> Imported:
+    """The threads of a recording.
+
+    :param path: of the file of bursts.
+    :param most: threads that are kept by themselves.
+    :param drop: whether the recorder's threads are left out.
+    :raises RecordingError: the window is empty or nobody ran in it.
+    """
+    begin, end = window_of(recording, window)
+    bursts = bursts_of(recording, device, begin, end)
+    table = bursts.bursts
+    work = table.group_by("pid").agg(pl.col("work").sum()).sort("work", "pid", descending=True)
+    total = float(work["work"].sum()) or 1.0
+    pids = [pid for pid in work["pid"] if not (drop and is_recorder(recording, pid))]
+    kept, rest = pids[:most], pids[most:]
+    made = Imported(recording, device, bursts, Recorded(path, 0, ()), [])
+    own = {pid: rows for (pid,), rows in table.group_by(["pid"], maintain_order=True)}
+    names = _names(recording, kept)
+    numbers = _numbers(table)
+    threads = []
+    for pid in kept:
+        thread = _thread(recording, own[pid], pid, names, numbers, begin)
+        thread = replace(thread, cpus=_confined(made, pid, own[pid]))
+        threads.append(thread)
+        causes = own[pid]["cause"].value_counts(normalize=True)
+        made.threads.append(
+            ThreadSummary(
+                thread,
+                bursts.us,
+                thread.work / total,
+                dict(causes.iter_rows()),
+                is_recorder(recording, pid),
+            )
+        )
+    if rest:
+        threads += _merged(pl.concat([own[pid] for pid in rest]), begin)
+        made.merged = len(rest)
+        made.merged_work = float(sum(own[pid]["work"].sum() for pid in rest)) / total
+    made.recorded = Recorded(path, max(1, round(bursts.us)), tuple(threads))
+    made.notes = [*recording.notes, *(f"{device.name}: {gap}" for gap in device.gaps)]
+    made.notes += list(_said(made, total))
+    return made
+
+
+def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
+    """CPUs to which a thread was confined, by the kernel's names for such threads or by its course.
+
+    A thread that ran for 100 ms and more almost only on one CPU, while a larger one was idle most
+    of the time, was pinned: a scheduler would have moved it.
+    """
+    device, name = made.device, made.recording.names.get(pid, "")
+    kernel = re.match(r"(?:kworker|ksoftirqd|migration|cpuhp|watchdog|rcuc|irq_work)/(\d+)", name)
+    if kernel and int(kernel[1]) in device.cpus:
+        return (device.cpus.index(int(kernel[1])),)
+    stays = made.bursts.slices.filter(pl.col("pid") == pid)
+    long = rows.filter((pl.col("t1") - pl.col("t0")) >= 1000 * SATURATED_US)
+    if not long.height:
+        return ()
+    times = stays.group_by("cpu").agg((pl.col("t1") - pl.col("t0")).sum().alias("time"))
+    cpu, time = times.sort("time").row(-1)
+    if time < MOSTLY * int(times["time"].sum()):
+        return ()
+    speeds = {
+        other: device.speeds()[other] * device.cluster_of(other).top_khz for other in device.cpus
+    }
+    begin, end = int(long["t0"].min()), int(long["t1"].max())  # type: ignore[arg-type]
+    others = made.bursts.slices.filter((pl.col("t1") > begin) & (pl.col("t0") < end))
+    for other, speed in speeds.items():
+        busy = others.filter(pl.col("cpu") == other)
+        time = (busy["t1"].clip(begin, end) - busy["t0"].clip(begin, end)).sum()
+        if speed > 1.2 * speeds[cpu] and time < (end - begin) / 2:
+            return (device.cpus.index(cpu),)
+    return ()
+
+
+def write_import(made: Imported, out: Path, *, model: bool = False) -> str:
+    """Write the scenario ``out`` and what it needs, beside it.
+
+    Returns the platform that is the device's: one of ours, or a draft that is written, too.
+    """
+    out.write_text((model_toml if model else replay_toml)(made, out.stem))
+    if not model:
+        made.recorded.path.write_text(made.recorded.text())
+    if made.device.platform:
+        return made.device.platform
+    draft = out.with_name(f"{out.stem}-platform.toml")
+    draft.write_text(draft_of(made.device))
+    return str(draft)
+
+
+def is_recorder(recording: Recording, pid: int) -> bool:
+    """Whether a thread is the recorder's, by its name or its process's."""
+    names = (recording.names.get(pid, ""), recording.names.get(recording.tgids.get(pid, -1), ""))
+    return any(RECORDERS.match(name) for name in names)
+
+
+def _said(made: Imported, total: float) -> Iterator[str]:
+    """What a person has to know of the load."""
+    table = made.bursts.bursts
+    causes = {
+        cause: (rows.height, float(rows["work"].sum()))
+        for (cause,), rows in table.group_by(["cause"])
+    }
+    unknown, work = causes.get(UNKNOWN, (0, 0.0))
+    if unknown:
+        yield (
+            f"{unknown} of {table.height} wake-ups have no known cause "
+            f"({100 * work / total:.0f} % of the work): they come at their recorded time"
+        )
+    if (made.recording.wake["context"] < 0).any():
+        yield "interrupts are not told apart from the thread that they interrupt"
+    long = table.filter((pl.col("t1") - pl.col("t0")) >= 1000 * SATURATED_US)
+    if long.height:
+        share = 100 * float(long["work"].sum()) / total
+        threads = ", ".join(
+            made.recording.names.get(pid, str(pid))
+            for pid in long["pid"].unique(maintain_order=True)[:4]
+        )
+        yield (
+            f"{long.height} bursts of 100 ms and more ({share:.0f} % of the work: {threads}): a "
+            "saturated stretch hides how much more its thread would do"
+        )
+    recorders = [of for of in made.threads if of.recorder]
+    if recorders:
+        share = 100 * sum(of.work_share for of in recorders)
+        yield f"the recorder's own threads: {len(recorders)}, with {share:.1f} % of the work"
+    pinned = [of.thread for of in made.threads if of.thread.cpus]
+    for thread in pinned:
+        if not re.match(
+            r"(kworker|ksoftirqd|migration|cpuhp|watchdog|rcuc|irq_work)/", thread.comm
+        ):
+            cpu = made.device.cpus[thread.cpus[0]]
+            yield (
+                f"{thread.comm} {thread.tid} stayed on CPU {cpu} while larger CPUs were idle: "
+                "it is taken as pinned"
+            )
+    yield "affinity, uclamp and cgroups are in no event of the recording: unknown"
+
+
+def _names(recording: Recording, pids: Sequence[int]) -> dict[int, str]:
+    """A name of at most 15 characters for each thread: what it is called, and its number."""
+    names = {}
+    for pid in pids:
+        plain = re.sub(r"[^a-z0-9]+", "_", recording.names.get(pid, "thread").lower()).strip("_")
+        names[pid] = f"{plain[: 14 - len(str(pid))] or 't'}_{pid}"
+    return names
+
+
+def _numbers(table: pl.DataFrame) -> dict[int, int]:
+    """The place of each burst among those of its thread."""
+    places = table.select("burst", pl.int_range(pl.len()).over("pid").alias("place"))
+    return dict(places.iter_rows())
+
+
+def _thread(
+    recording: Recording,
+    rows: pl.DataFrame,
+    pid: int,
+    names: dict[int, str],
+    numbers: dict[int, int],
+    begin_ns: int,
+) -> Thread:
+    policy, priority = policy_of(int(rows["prio"][0]))
+    begins, ends = rows["begin"].to_numpy() - begin_ns, rows["t1"].to_numpy() - begin_ns
+    rests = np.maximum(0, begins - np.concatenate([[0], ends[:-1]])) / 1000
+    bursts = tuple(
+        Burst(
+            begin=max(0, at) / 1000,
+            rest=float(rest),
+            work=work,
+            waker=names[waker] if waker in names and of in numbers else "",
+            of=numbers.get(of, -1),
+            offset=offset,
+        )
+        for at, rest, work, waker, of, offset in zip(
+            begins,
+            rests,
+            *(rows[n] for n in ("work", "waker", "waker_burst", "offset")),
+            strict=True,
+        )
+    )
+    alone = np.array([not burst.waker for burst in bursts])
+    comm = recording.names.get(pid, str(pid))
+    thinks = _thinks(begins / 1000, rests, alone)
+    return Thread(names[pid], pid, policy, priority, THINKING if thinks else OPEN, comm, bursts)
+
+
+def _thinks(begins: np.ndarray, rests: np.ndarray, alone: np.ndarray) -> bool:
+    """Whether rests are steadier than the times between wake-ups: then they are its own."""
+    places = np.flatnonzero(alone[1:]) + 1
+    if len(places) < 2 * MODEL_BURSTS:
+        return False
+    between = begins[places] - begins[places - 1]
+    return _spread(rests[places]) < STEADIER * _spread(between)
+
+
+def _spread(values: np.ndarray) -> float:
+    """How much most values vary, as `_cv`, whatever the few others are."""
+    middle = float(np.median(values))
+    return 1.4826 * float(np.median(np.abs(values - middle))) / middle if middle > 0 else 0.0
+
+
+def _cv(values: np.ndarray) -> float:
+    mean = float(values.mean())
+    return float(values.std()) / mean if mean > 0 else 0.0
+
+
+def policy_of(prio: int) -> tuple[str, int]:
+    """Policy, and nice or priority, by the kernel's own number."""
+    if prio < 0 or prio >= 140:
+        return "other", 0
+    if prio < 100:
+        return "fifo", max(1, min(98, 99 - prio))
+    return "other", prio - 120
+
+
+def _merged(rows: pl.DataFrame, begin_ns: int) -> list[Thread]:
+    """Threads that stand for the smallest ones, one for each CPU on which these ran."""
+    made = []
+    for (cpu,), part in rows.sort("begin").group_by(["cpu"], maintain_order=True):
+        bursts, last = [], 0.0
+        for begin, work in part.select("begin", "work").iter_rows():
+            at = max(0, begin - begin_ns) / 1000
+            bursts.append(Burst(at, max(0.0, at - last), work))
+            last = at
+        made.append(Thread(f"merged_{cpu}", 0, "other", 0, OPEN, "merged", tuple(bursts)))
+    return made
+
+
+def replay_toml(made: Imported, name: str) -> str:
+    """The scenario that replays the recording as it was."""
+    length_ms = max(1, made.recorded.length_us // 1000)
+    lines = [
+        *_head(made, name, "every burst as recorded; a seed draws only the machine's start"),
+        f'recording = "{made.recorded.path.name}"',
+        "",
+        "[window]",
+        f"warmup_ms = {WARMUP_MS}",
+        f"short_ms = {length_ms}",
+        f"full_ms = {length_ms}",
+        *_limits(made),
+    ]
+    taken: set[str] = set()
+    recorders = [of.thread.name for of in made.threads if of.recorder]
+    own = [of for of in made.threads if not of.recorder][:OWN_TASKS]
+    for of in own:
+        task = _task_name(of.thread, taken)
+        lines += _table(
+            task, _words([of.thread.name]), f"{of.thread.comm} {of.thread.tid}: {of.loop}"
+        )
+    if len(made.recorded.threads) > len(own) + len(recorders):
+        if recorders:
+            lines += _table(
+                "recorder", _words(recorders), "the recorder's; --drop-recorder leaves them out"
+            )
+        lines += _table("others", '"others"', "all other threads")
+    elif recorders:
+        lines += _table(
+            "recorder", _words(recorders), "the recorder's; --drop-recorder leaves them out"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _limits(made: Imported) -> list[str]:
+    """Clocks below which clusters never went, although idle: the device's limits, as conditions."""
+    begin, end = made.bursts.begin_ns, made.bursts.end_ns
+    work = Work(made.recording, made.device, begin, end)
+    switches, first = [], 0
+    for of in made.device.clusters:
+        at, khz, _, _ = work.courses[of.cpus[0]]
+        lowest = int(khz.min())
+        time = np.diff(np.append(at, end))[khz == lowest].sum() / (end - begin)
+        seen = made.recording.freq["cpu"].is_in(of.cpus).any()
+        if seen and lowest > of.khz[0] and time >= MOSTLY:
+            path = f"/sys/devices/system/cpu/cpufreq/policy{first}/scaling_min_freq"
+            switches.append(f'    ["{path}", "{lowest}"],')
+        first += len(of.cpus)
+    if not switches:
+        return []
+    said = (
+        "the recording: clocks below these do not occur in it, although the CPUs were mostly idle"
+    )
+    return ["", "[source_conditions]", f'source = "{said}"', "switches = [", *switches, "]"]
+
+
+def _table(name: str, threads: str, comment: str) -> list[str]:
+    return ["", f"# {comment}", "[[task]]", f'name = "{name}"', f"recorded = {threads}"]
+
+
+def _words(names: Sequence[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+
+
+def _task_name(thread: Thread, taken: set[str]) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "_", thread.comm.lower()).strip("_")
+    plain = plain if re.match(r"[a-z]", plain) else f"t{plain}"
+    reserved = re.fullmatch(r"(bg|stir|others|recorder)\d*", plain)
+    name = plain[:9] if reserved is None else f"t_{plain[:7]}"
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{plain[:8]}_{number}"
+    taken.add(name)
+    return name
+
+
+def _head(made: Imported, name: str, how: str) -> list[str]:
+    recording, window = made.recording, made.bursts
+    first = (window.begin_ns - recording.begin_ns) / 1e9
+    last = (window.end_ns - recording.begin_ns) / 1e9
+    said = f"{recording.path.name}, {recording.form}, {first:.3f} to {last:.3f} s"
+    notes = [f"# {note}" for note in made.notes]
+    return [
+        "# SPDX-License-Identifier: GPL-2.0-or-later",
+        *notes,
+        "",
+        f"summary = {_text(f'{name}: recorded on {made.device.name}')}",
+        f"source = {_text(said)}",
+        f"loads = {_text(f'work is time x capacity ({made.device.source}); {how}')}",
+    ]
+
+
+def _text(words: str) -> str:
+    return '"' + words.replace("\\", "\\\\").replace('"', "'") + '"'
+
+
+def model_toml(made: Imported, name: str) -> str:
+    """The scenario with a task for each thread, fitted: its period, its work and how both vary."""
+    total = sum(of.work_share for of in made.threads) + made.merged_work
+    able = [of for of in made.threads if len(of.thread.bursts) >= MODEL_BURSTS or _saturates(of)]
+    kept = able[:MODEL_THREADS]
+    taken: set[str] = set()
+    names = {of.thread.name: _task_name(of.thread, taken) for of in kept}
+    share = sum(of.work_share for of in kept) / total
+    left = 1 - share
+    length_us = made.recorded.length_us
+    lines = _head(made, name, "a model of each thread; seeds draw its replicates")
+    lines += [
+        "",
+        "[window]",
+        f"warmup_ms = {WARMUP_MS}",
+        f"short_ms = {max(1000, length_us // 1000)}",
+        f"full_ms = {max(10_000, length_us // 1000)}",
+        *_limits(made),
+    ]
+    chains = _chains(kept)
+    for of in kept:
+        lines += _model(of, names, chains)
+    if left > 0.001 and made.recorded.threads:
+        work_us = left * sum(thread.work for thread in made.recorded.threads)
+        period = max(1_000, min(100_000, length_us // 20))
+        run = max(1, round(work_us * period / length_us))
+        lines += [
+            "",
+            f"# all other threads: {100 * left:.1f} % of the work",
+            *("[[task]]", 'name = "merged"', 'clock = "exponential"', "work_cv = 1.0"),
+            *("[[task.phase]]", f"run_us = {run}", f"period_us = {period}"),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _saturates(of: ThreadSummary) -> bool:
+    return any(burst.work >= SATURATED_US / 4 for burst in of.thread.bursts)
+
+
+def _model(of: ThreadSummary, names: dict[str, str], chains: dict[str, str]) -> list[str]:
+    """One task, with a comment that says what was fitted."""
+    thread = of.thread
+    works = np.array([burst.work for burst in thread.bursts])
+    cv = min(2.0, _cv(works))
+    run = max(1, round(float(works.mean())))
+    said, keys, rest = _pace(of, names, chains)
+    head = ["[[task]]", f'name = "{names[thread.name]}"']
+    if thread.policy == "other":
+        head += [f"nice = {thread.priority}"] if thread.priority else []
+    else:
+        head += [f'policy = "{thread.policy}"', f"priority = {thread.priority}"]
+    head += [f"work_cv = {cv:.2f}"] if cv >= LEAST_CV else []
+    comment = (
+        f"# {thread.comm} {thread.tid}: {said}; work {run} us, cv {cv:.2f}, "
+        f"{len(thread.bursts)} bursts"
+    )
+    body = [rest, f"run_us = {run}"] if rest.startswith("wait") else [f"run_us = {run}", rest]
+    return ["", comment, *head, *keys, "[[task.phase]]", *body]
+
+
+def _pace(
+    of: ThreadSummary, names: dict[str, str], chains: dict[str, str]
+) -> tuple[str, list[str], str]:
+    """What wakes a thread of a model: in words, as keys of the task, as a key of its phase."""
+    thread, bursts = of.thread, of.thread.bursts
+    waker = chains.get(thread.name)
+    if waker:
+        count = sum(burst.waker == waker for burst in bursts)
+        said = f"closed: waits for {waker} ({count} of {len(bursts)} wake-ups)"
+        return said, [], f'wait = "{names[waker]}"'
+    rests = np.array([burst.rest for burst in bursts[1:]])
+    # One that is active in a part of the window alone would be in all of it.
+    active = bursts[-1].begin - bursts[0].begin >= of.length_us / 2
+    if thread.rests == THINKING and active:
+        said = f"closed: think time, median {median(rests):.0f} us, cv {_cv(rests):.2f}"
+        return said, [], f"sleep_us = {max(1, round(float(rests.mean())))}"
+    mean = of.length_us / len(bursts)
+    rest = f"period_us = {max(100, round(mean))}"
+    if len(bursts) < MODEL_BURSTS:
+        return "saturated: its demand is hidden; the recorded share of the time", [], rest
+    between = np.diff(np.array([burst.begin for burst in bursts]))
+    middle = float(np.median(between))
+    if _spread(between) <= PERIODIC_CV and abs(middle - mean) <= PERIODIC_CV * mean:
+        said = f"open: period {middle:.0f} us, cv {_cv(between):.2f}"
+        return said, [], f"period_us = {max(100, round(middle))}"
+    said = f"open: at random, mean {mean:.0f} us, cv {_cv(between):.2f} of the times between"
+    return said, ['clock = "exponential"'], rest
+
+
+def _chains(kept: Sequence[ThreadSummary]) -> dict[str, str]:
+    """For each thread that waits for another one in a model: that one, which wakes it most often.
+
+    Either has about as many bursts, and nobody waits for itself by others.
+    """
+    sizes = {of.thread.name: len(of.thread.bursts) for of in kept}
+    chains: dict[str, str] = {}
+    for of in kept:
+        bursts = of.thread.bursts
+        wakers = Counter(burst.waker for burst in bursts if burst.waker in sizes)
+        for waker, count in wakers.most_common(1):
+            end = waker
+            while end in chains:
+                end = chains[end]
+            alike = count >= CHAINED * max(len(bursts), sizes[waker])
+            if alike and end != of.thread.name:
+                chains[of.thread.name] = waker
+    return chains
