@@ -108,6 +108,11 @@ def run(options: argparse.Namespace) -> int:
         if getattr(options, option) != default and kind not in kinds:
             name = option.replace("_", "-")
             raise RequestError(f"--{name}: of no use here: allowed: with {' or '.join(kinds)}")
+    if kind != EXPORT and not Path(options.source).is_file():
+        raise RequestError(
+            f"scenario {options.verb} {options.source}: no such file: allowed: a recording, or a "
+            ".json file of rt-app"
+        )
     if kind != RECORDING:
         return _rt_app(options)
     from eascope.experiments.recording_import import write_import
