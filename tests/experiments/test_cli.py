@@ -58,7 +58,7 @@ scenario exprt smoke | unknown scenario command 'exprt'; did you mean export?
 scenario export smoke | --rt-app is missing
 scenario export eas/sched-pipe --rt-app | no tasks, only programs
 scenario import smoke | a .json file of rt-app
-scenario import gone.json | gone.json: No such file
+scenario import gone.json | gone.json: no such file
 RUN --em derrived | unknown energy model 'derrived'; did you mean derived?
 COMPARE --em-error big+20% | --em-error 'big+20%'; allowed: CLUSTER=PERCENT%
 COMPARE --em-error prime=+20% | unknown cluster 'prime'; allowed: big, little
