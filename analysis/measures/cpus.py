@@ -13,7 +13,6 @@ from eascope.configs.platform import Cluster
 from eascope.engines.records import COUNTERS, SHARED_PART, STATE
 from eascope.kernels.guest_files import ENERGY_AWARE
 
-
 #: A CPU that is busy for less is vacated.
 VACATED = 0.02
 

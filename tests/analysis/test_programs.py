@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What programs printed in the guest, as measures; and one line when they printed something else.
 
-The outputs in ``fixtures/programs`` were recorded in the guest, on juno-r2; those of policies on tc2-like.
+The outputs in ``fixtures/programs`` were recorded in the guest, on juno-r2;
+those of policies on tc2-like.
 """
 
 from __future__ import annotations
