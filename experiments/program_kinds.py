@@ -28,7 +28,8 @@ class Kind:
     :param summary: the meaning of one operation.
     :param program: its name in ``rootfs/content.toml``; empty for one of the overlay.
     :param arguments: its arguments; ``{arguments}`` are the scenario's, ``{name}`` is its name
-        there; None: its arguments are a name and a count (`Program.command`).
+        there, ``{seed}`` a draw of the seed; None: its arguments are a name and a count
+        (`Program.command`).
     :param threads: names that its threads take, besides its own.
     :param transactions: it leaves further files, which begin with ``/tmp/NAME-tx-``.
     :param reports_when_stopped: it prints its results also when it is stopped.
@@ -110,6 +111,14 @@ KINDS = {
         threads=("sched-messaging",),
     ),
     "schbench": _kind("schbench", 400_000, "a second"),
+    "policy-browser": _kind(
+        *("policy", 100_000, "an event of the launch", "browser seed={seed} {arguments}"),
+        threads=("ui", "loader", "compositor", "binder", "scan", "policyd"),
+    ),
+    "policy-migrate": _kind(
+        *("policy", 100_000, "a round at each OPP", "migrate seed={seed} {arguments}"),
+        threads=("migrated",),
+    ),
     "pgbench": _kind(
         *("pgbench", 400_000, "a second"),
         f"-n {{arguments}} -l --log-prefix=/tmp/{{name}}-tx- {_DATABASE} postgres",

@@ -65,7 +65,7 @@ from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, missing_key, shortened
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.kernels.guest_files import ENERGY_AWARE
-from eascope.kernels.switches import PATH_RULE, STATS, is_switch
+from eascope.kernels.switches import PATH_RULE, STATS, check_value, is_switch
 from eascope.rootfs.content import MINIMAL, load_content
 
 #: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
@@ -558,6 +558,7 @@ def _events(
             value = table.value("write", allowed)
             if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
                 raise table.error("write", allowed)
+            check_value(table, "write", *value)
             events.append(Write(at, *value))
         table.finish()
     return tuple(events)

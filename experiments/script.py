@@ -252,7 +252,9 @@ def _window(
         f"report {STATS}",
         "start",
         *(
-            members.spawn(program, full, starts[program.name] - first_us)
+            members.spawn(program, full, starts[program.name] - first_us).replace(
+                "{seed}", str(int(replicate.rng_seed[:8] or "0", 16))
+            )
             for program in programs
             if program.role == MEASURED
         ),

@@ -19,6 +19,8 @@ from eascope.kernels.variants import EAS_GOVERNOR, Variant, boot_args
 
 #: Under which name the guest looks whether the kernel took its boot arguments.
 BOOT_PROOF = "boot-arguments"
+#: Arguments that no part of the kernel reads, but `rootfs/members/policy.c` does.
+USER_SPACE = "eascope."
 #: Prints those that it did not take, and each warning of its log that names one; fails if any.
 #: One with a dot in its name must read back. Of the others, init is given those that nobody took.
 _BOOT_PROOF = rf"""
@@ -125,7 +127,8 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
 
 def boot_proof(variant: Variant) -> list[str]:
     """Lines of the agent's script that prove the boot arguments; they may be run once."""
-    if not (arguments := boot_args(variant)):
+    words = boot_args(variant).split()
+    if not (arguments := " ".join(word for word in words if not word.startswith(USER_SPACE))):
         return []
     path = f"/tmp/{BOOT_PROOF}"
     return [

@@ -27,6 +27,13 @@ PATH_RULE = (
     "in the domains"
 )
 
+#: What files of our queues take, and refuse all else: no run is started for what a guest refuses.
+_VALUES = {
+    f"{SCHED_DEBUG}/eascope/sched_mc_power_savings": ("0", "1", "2"),
+    f"{SCHED_DEBUG}/eascope/sched_mc_keep_misfit": ("0", "1"),
+    f"{SCHED_DEBUG}/eascope/sched_asym_packing": ("0", "1"),
+}
+
 Switches = tuple[tuple[str, str], ...]
 
 
@@ -39,7 +46,19 @@ def read_switches(table: StrictTable, key: str = "switches") -> Switches:
     value = table.value(key, allowed)
     if not isinstance(value, list) or not all(is_switch(item) for item in value):
         raise table.error(key, allowed)
+    for item in value:
+        check_value(table, key, *item)
     return tuple((path, text) for path, text in value)
+
+
+def check_value(table: StrictTable, key: str, path: str, value: str) -> None:
+    """Refuse a value that the kernel refuses, where that is known.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    if value not in _VALUES.get(path, (value,)):
+        allowed = f"of {posixpath.basename(path)}: one of {', '.join(_VALUES[path])}"
+        raise table.error(key, allowed)
 
 
 def is_switch(item: object) -> bool:

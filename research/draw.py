@@ -55,7 +55,7 @@ class Compared(Record):
 
     :param conditions: `SOURCE` are those of a scenario's source, where it states some that this
         platform can have; `USUAL` are the platform's own.
-    :param printed: measures that programs print, as ``hackbench.time_s``.
+    :param printed: measures that programs print, as ``hackbench.time_s``, or any other one.
     :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
     """
 

@@ -230,8 +230,8 @@ def verdict_row(verdict: Verdict) -> list[Any]:
 
 def _printed(result: Comparison, measures: Sequence[str]) -> Iterator[list[Any]]:
     for line in result.lines:
-        measure = ".".join(line.row.path[1:])
-        if line.row.path[0] == PROGRAM and measure in measures:
+        measure = ".".join(line.row.path).removeprefix(f"{PROGRAM}.")
+        if measure in measures:
             for name in result.names:
                 if line.values.get(name):
                     mean = line.mean(name)

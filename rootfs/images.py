@@ -33,6 +33,7 @@ UNITS = {
         *("base.c", "become.c", "log.c", "main.c", "outside.c", "pids.c", "room.c", "run.c"),
     ],
     "schbench": ["schbench.c"],
+    "policy": ["policy.c"],
 }
 
 

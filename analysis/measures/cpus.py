@@ -13,6 +13,9 @@ from eascope.configs.platform import Cluster
 from eascope.engines.records import COUNTERS, SHARED_PART, STATE
 from eascope.kernels.guest_files import ENERGY_AWARE
 
+#: A CPU that is busy for less is vacated.
+VACATED = 0.02
+
 
 def _ns_by_khz(data: RunData, cluster: Cluster) -> dict[int, int]:
     """Time of the window at each OPP of a cluster."""
@@ -229,6 +232,35 @@ def idle_choice(data: RunData) -> dict[str, IdleChoice]:
     kinds = ("too_deep", "too_shallow", "interrupted")
     rows = _ended(data).group_by("cluster", maintain_order=True)
     return {name: IdleChoice(*shares) for name, *shares in rows.agg(pl.col(kinds).mean()).rows()}
+
+
+@measure(unit="share of the window", files=(COUNTERS,), lines=Lines("placement", "CPUs busy"))
+def cpu_usage(data: RunData) -> float:
+    """Busy time of all CPUs on average."""
+    busy = _busy(data)
+    return sum(busy) / len(busy)
+
+
+@measure(files=(COUNTERS,), lines=Lines("placement", "CPUs vacated"))
+def vacated(data: RunData) -> float:
+    """CPUs that were busy for less than 2 % of the window."""
+    return sum(busy < VACATED for busy in _busy(data))
+
+
+@measure(
+    keys="<cluster>",
+    unit="share of the window",
+    files=(COUNTERS,),
+    lines=Lines("placement", "{name} off"),
+)
+def cluster_off(data: RunData) -> dict[str, float]:
+    """Time that a cluster's shared part was off, as all of its CPUs were in its deepest sleep."""
+    on = data.intervals.filter(pl.col("cpu") == SHARED_PART)
+    on = on.group_by("cluster").agg(pl.col("active_ns").sum()).sort("cluster")
+    return {
+        cluster.name: 1 - ns / data.window.ns
+        for cluster, ns in zip(data.platform.clusters, on["active_ns"].to_list(), strict=True)
+    }
 
 
 @measure(events=("sched_migrate_task",), lines=Lines("placement", "migrations", digits=0))

@@ -29,6 +29,8 @@ PARSERS: Mapping[str, Callable[[Lines, Path], Output]] = {
     "stress-ng": benches.stress_ng,
     "schbench": benches.schbench,
     "pgbench": pgbench.pgbench,
+    "policy-browser": benches.policy,
+    "policy-migrate": benches.policy,
 }
 #: Measures of each program, as expectations may name them; ``<N>`` stands for a number, ``<name>``
 #: for a name.
@@ -41,6 +43,8 @@ MEASURES: Mapping[str, Sequence[str]] = {
     "stress-ng": benches.STRESS_NG,
     "schbench": benches.SCHBENCH,
     "pgbench": pgbench.MEASURES,
+    "policy-browser": benches.BROWSER,
+    "policy-migrate": benches.MIGRATE,
 }
 #: The measure of how often a program did what it does, of those that say so.
 OPERATIONS = "operations"

@@ -20,6 +20,17 @@ SCHBENCH = (
     *("requests", "requests_per_s"),
     *(f"{kind}_{part.replace('.', '')}_us" for kind in ("wakeup", "request") for part in _TAIL),
 )
+_POLICY = ("moved_to_default", "stayed_in_root", "useful_percent", "cgroup_percent")
+_SPREAD = ("mean_us", "min_us", "p50_us", "max_us")
+BROWSER = (
+    *(*_POLICY, "boosts", "missed", "watched_tids", "watched_after_us", "retargets"),
+    *("daemon_cpu_ms", "daemon_moves", "refused"),
+    *(f"{name}_{part}" for name in ("response", "boost", "migration") for part in _SPREAD),
+)
+MIGRATE = (
+    *(*_POLICY, "migrations"),
+    *(f"{name}_{part}" for name in ("up", "down", "<name>_<N>mhz") for part in _SPREAD),
+)
 
 
 def ping_pong(lines: Lines, _more: Path) -> Output:
@@ -102,3 +113,14 @@ def schbench(lines: Lines, _more: Path) -> Output:
     requests = int(done[1])
     rate = requests * 1e9 / int(done[2])
     return Output({"requests": requests, "requests_per_s": rate, **measures}, requests, rate)
+
+
+def policy(lines: Lines, _more: Path) -> Output:
+    """Our user-space policies: a measure a line; the boosts or the migrations are operations."""
+    shown = [number for number, line in enumerate(lines.lines) if not line.startswith("#")]
+    matches = [lines.match(number, rf"([a-z0-9_]+) {NUMBER}") for number in shown]
+    measures = {match[1]: float(match[2]) for match in matches}
+    for name, last in (("boosts", "boost_max_us"), ("migrations", "useful_percent")):
+        if name in measures and last in measures:
+            return Output(measures, operations=measures[name])
+    raise lines.error("no lines have all of its boosts or migrations")

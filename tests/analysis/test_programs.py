@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What programs printed in the guest, as measures; and one line when they printed something else.
 
-The outputs in ``fixtures/programs`` were recorded in the guest, on juno-r2.
+The outputs in ``fixtures/programs`` were recorded in the guest, on juno-r2;
+those of policies on tc2-like.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ KNOWN: dict[str, tuple[str, dict[str, float]]] = {
             **{"request_p90_us": 53191.456, "request_max_us": 86507.408},
         },
     ),
+    "policy-browser": ("policy-browser", {"boosts": 30, "useful_percent": 56.99}),
+    "policy-migrate": ("policy-migrate", {"migrations": 90, "big_400mhz_max_us": 835.2}),
     "pgbench": (
         "pgbench",
         {
@@ -180,6 +183,8 @@ def test_no_output_and_half_an_output_are_one_line(tmp_path: Path, run: str) -> 
         ("stress-ng", " 310 ", " many ", r"is 'stress-ng: metrc: \[156\] cpu +many"),
         ("schbench", "p99.9", "p99.8", r"line 1 is 'wakeup latency, us: samples 36"),
         ("cyclictest", "C:     71", "C:      x", r"line 3 is 'T: 1 "),
+        ("policy-browser", "missed 0", "missed no", r"line \d+ is 'missed no'"),
+        ("policy-migrate", "migrations 90", "# none", r"no lines have all of its"),
         ("pgbench", "tps = ", "tps: ", r"no line begins with 'tps =': the last line is 'tps: 2395"),
         ("pgbench", "tps = 2395.283324", "tps = .", r"expected .*: line \d+ is 'tps = \. \("),
         ("pgbench", "processed: 2334", "processed: 0", r"line \d+ is 'number of .*: 0'"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from eascope.analysis.derive import Derived
+from eascope.analysis.measures.cpus import cluster_off
 from eascope.analysis.records.cell import TaskRecord
 from eascope.analysis.tables import shares
 from eascope.analysis.window import Window
@@ -73,7 +75,16 @@ def test_busy_of_clusters_and_time_at_the_top(derived: Callable[[Schedule], Deri
         "min": pytest.approx(0.1),
         "max": pytest.approx(0.5),
     }
+    assert result["cpu_usage"] == pytest.approx((0.25 + 0.5 + 0.1) / 6)
+    assert result["vacated"] == 3
     assert result["top_opp"] == {"little": 0, "big": pytest.approx(0.1)}
+
+
+def test_a_cluster_is_off_while_its_shared_part_is_not_on(juno: Platform) -> None:
+    rows = [(0, -1, 100), (0, -1, 200), (0, 0, 7), (1, -1, 1000)]
+    intervals = pl.DataFrame(rows, schema=["cluster", "cpu", "active_ns"], orient="row")
+    data = SimpleNamespace(intervals=intervals, window=Window(0, 1000), platform=juno)
+    assert cluster_off.function(data) == {"little": pytest.approx(0.7), "big": 0}  # type: ignore[arg-type]
 
 
 def placed(*times: int) -> tuple[pl.DataFrame, list[TaskRecord]]:

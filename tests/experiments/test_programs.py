@@ -310,3 +310,16 @@ def test_a_program_that_the_providers_image_lacks(
         guest_of(scenario)
     monkeypatch.delenv(PROVIDER_VARIABLE)
     check_image(scenario)
+
+
+def test_a_policy_is_the_variants_and_its_draws_are_the_seeds(artefacts: Artefacts) -> None:
+    """Each variant gets the same draws; the argument that names a policy is proven by nobody."""
+    scenario, lines = "biglittle/browser-launch", {}
+    for variant, seed in (("cas", 1), ("priority-daemon-expedited", 1), ("cas", 2)):
+        request = Request("tc2-like", variant, scenario)
+        cell = prepare(resolve(request).with_seed(seed))
+        script = cell.machine.script.decode()
+        lines[variant, seed] = re.findall(r"browser seed=(\d+) rounds=10", script)
+        assert ("rcupdate.rcu_expedited=1\n" in script) == (variant != "cas")
+        assert "eascope.policy" not in script
+    assert lines["cas", 1] == lines["priority-daemon-expedited", 1] != lines["cas", 2]

@@ -3,7 +3,7 @@
  * gather MS TASK...: tasks that always run, and where they go. A TASK is the number of the CPU on
  * which it runs for 80 ms, and letters: p, it stays there; f, it does so under SCHED_FIFO; t, it
  * does so in a group that may run for 1 of 100 ms; w, it sleeps for 800 us of each ms, also when a
- * tick may be.
+ * tick may be; m, it is moved to the CPU of the one before it, and free there.
  * After MS each of those that do not stay says on which CPU it is, a line each.
  */
 #include <errno.h>
@@ -78,6 +78,9 @@ int main(int argc, char **argv)
 	}
 	usleep(free_us - now_us());
 	memset(&all, 0xff, sizeof(all));
+	for (int task = 3; task < argc; task++)
+		if (strchr(argv[task], 'm') && pin(tasks[task], atoi(argv[task - 1])))
+			return fail("move");
 	for (int task = 2; task < argc; task++)
 		if (!strpbrk(argv[task], STAYS) && sched_setaffinity(tasks[task], sizeof(all), &all))
 			return fail("affinity");

@@ -232,6 +232,7 @@ def test_bad_file_is_one_line_with_key_and_what_is_allowed(
         ('["/sys/devices/system/cpu/cpu5/hotplug/target", "0"]', "all CPUs are online"),
         ('["/sys/devices/system/cpu/smt/control", "0"]', "all CPUs are online"),
         ('["/sys/devices/system/cpu//cpu5/online", "0"]', "all CPUs are online"),
+        ('["/sys/kernel/debug/sched/eascope/sched_mc_power_savings", "3"]', "one of 0, 1, 2"),
         ('["/sys/fs/cgroup/a/cpuset.cpus.partition", "0"]', "path below /proc/sys/"),
     ],
 )

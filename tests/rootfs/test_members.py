@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``member`` and ``schbench``, compiled for this machine: how programs start, stop and go wrong."""
+"""``member``, ``schbench`` and ``policy``, compiled for this machine: what they do and refuse."""
 
 from __future__ import annotations
 
@@ -243,5 +243,104 @@ def test_schbench_prints_what_its_parser_reads(native: Path) -> None:
 )
 def test_schbench_refuses(native: Path, words: list[str], message: str) -> None:
     done = call([str(native / "schbench"), *words])
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+#: Files of a group that the kernel makes, as `policy` writes them.
+GROUP_FILES = ("cgroup.type", "cpuset.cpus", "cgroup.threads")
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> list[str]:
+    """Arguments for plain files that stand for cgroups with two threads in their root."""
+    for group in ("default", "fg_boost", "bg_non_interactive"):
+        (tmp_path / "cg" / group).mkdir(parents=True)
+        for file in GROUP_FILES:
+            (tmp_path / "cg" / group / file).touch()
+    (tmp_path / "cg" / "cgroup.subtree_control").touch()
+    (tmp_path / "cg" / "cgroup.threads").write_text("7\n5000\n")
+    (tmp_path / "proc" / "5000").mkdir(parents=True)
+    (tmp_path / "proc" / "5000" / "comm").write_text("migration/0\n")
+    return ["little=0-3", "big=4-7", f"cgroup={tmp_path}/cg", f"proc={tmp_path}/proc"]
+
+
+def policy(native: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return call([str(native / "policy"), *words])
+
+
+def test_policy_makes_groups_and_takes_all_threads(
+    native: Path, groups: list[str], tmp_path: Path
+) -> None:
+    done = policy(native, "apply", "policy=priority-self", *groups)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "moved_to_default 2\nstayed_in_root 0\n"
+    cpus = [
+        (tmp_path / "cg" / name / "cpuset.cpus").read_text()
+        for name in sorted(os.listdir(tmp_path / "cg"))
+        if (tmp_path / "cg" / name).is_dir()
+    ]
+    assert cpus == ["0", "0-3", "4-7"]
+    assert (tmp_path / "cg" / "default" / "cgroup.threads").read_text() == "75000"
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "words"),
+    [
+        # It takes 7, and refuses 5000 as the kernel refuses a thread of its own: EINVAL.
+        ("/proc/self/oom_score_adj", 0, "# refuses to move: migration/0\nmoved_to_default 1\n"),
+        ("/dev/full", 1, "cgroup.threads: 7: No space left on device"),
+        ("/no/such", 1, "default/cgroup.threads: No such file or directory"),
+    ],
+)
+def test_policy_counts_who_refuses_and_ends_where_a_group_is_not_written(
+    native: Path, groups: list[str], tmp_path: Path, file: str, code: int, words: str
+) -> None:
+    (tmp_path / "cg" / "default" / "cgroup.threads").unlink()
+    (tmp_path / "cg" / "default" / "cgroup.threads").symlink_to(file)
+    done = policy(native, "apply", "policy=priority-daemon", *groups)
+    assert done.returncode == code
+    assert words in (done.stdout if code == 0 else done.stderr)
+
+
+def test_policy_moves_by_priority(native: Path, groups: list[str], tmp_path: Path) -> None:
+    """A thread of the background goes to its group; a thread of the kernel is left alone."""
+    stat = "{0} (a b) S 1 1 1 0 -1 {1} 0 0 0 0 0 0 0 0 20 {2} 1 0 9" + " 0" * 18 + " {3} 0"
+    for tid, flags, nice, scheduling in (
+        *((11, 0, 10, 0), (12, 0, -8, 0), (13, 0, 0, 3), (14, 0x200000, -20, 0)),
+    ):
+        task = tmp_path / "proc" / str(tid) / "task" / str(tid)
+        task.mkdir(parents=True)
+        (task / "stat").write_text(stat.format(tid, flags, nice, scheduling))
+    daemon = subprocess.Popen([str(native / "policy"), "daemon", "policy=priority-daemon", *groups])
+    boosted = tmp_path / "cg" / "fg_boost" / "cgroup.threads"
+    waiting = tmp_path / "cg" / "bg_non_interactive" / "cgroup.threads"
+    until(lambda: boosted.read_text() == "12" and len(waiting.read_text()) == 4, "moves")
+    daemon.send_signal(signal.SIGTERM)
+    assert daemon.wait() == 0
+    assert sorted((waiting.read_text()[:2], waiting.read_text()[2:])) == ["11", "13"]
+
+
+def test_policy_draws_the_launch(native: Path) -> None:
+    """Thirty boosts, with a seed's own draws; without two clusters it says what is allowed."""
+    words = ["browser", "policy=none", "little=0", "big=1", "length_ms=100"]
+    done = policy(native, *words, "seed=3")
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"boosts 30\n(\w+_us [\d.]+\n){8}", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["x"], "usage: policy apply | daemon | browser | migrate"),
+        (["apply", "policy=x"], "policy 'x': allowed: boot, none, stock-android"),
+        (["apply", "policy=none", "little=0-x", "big=1"], "CPUs '0-x': allowed: numbers"),
+        (["browser", "rounds=0"], "rounds=0: allowed: 1..200"),
+        (["browser", "round=1"], "'round': allowed: policy, little"),
+        (["migrate", "policy=none", "little=0", "big=1"], "one that moves threads by"),
+    ],
+)
+def test_policy_refuses(native: Path, words: list[str], message: str) -> None:
+    done = policy(native, *words)
     assert done.returncode == 2
     assert message in done.stderr

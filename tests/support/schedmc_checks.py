@@ -84,6 +84,7 @@ CASES = {
     "full": Case("0 1 2 3 4", 1),
     **{f"overload-{level}": Case("0 0 0 0 0 0", level) for level in (1, 2)},
     **{f"newly-{level}": Case("0 1 2w 4", level) for level in (1, 2)},
+    "pull": Case("0 1 2w 4 3m", 1),
     "urgent": Case("0 3f 4 5", 1),
     "throttled": Case("0 4t 5t 6", 1),
     "asym": Case("4 5", asym=1),
@@ -139,6 +140,11 @@ def check_newly(found: Mapping[str, Found]) -> None:
     assert found["newly-2"].counted["ps_active_newly"] > 0
 
 
+def check_pull(found: Mapping[str, Found]) -> None:
+    """Of two tasks on one CPU, a CPU of the leader that goes idle takes the one that waits."""
+    assert found["pull"].counted["ps_pull"] > 0
+
+
 def check_urgent(found: Mapping[str, Found]) -> None:
     """With an RT task the littles have as many as the bigs: else these would lead."""
     assert _on_littles(found["urgent"]) >= 2
@@ -166,6 +172,6 @@ def check_eas(found: Mapping[str, Found]) -> None:
 
 
 CHECKS = (
-    *(check_off, check_leader, check_room, check_overload, check_newly),
+    *(check_off, check_leader, check_room, check_overload, check_newly, check_pull),
     *(check_urgent, check_throttled, check_misfit, check_asym, check_eas),
 )
