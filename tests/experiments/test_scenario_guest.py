@@ -277,6 +277,7 @@ def test_threads_of_the_kernel_and_interrupts_have_names(tmp_path: Path) -> None
     assert {event.cpu for event in shown if event.thread.startswith("rcu_preempt-")} == {2}
 
 
+@pytest.mark.kernels("base+io")
 def test_a_task_that_waits_for_a_device_is_boosted(tmp_path: Path) -> None:
     """The same rest as a sleep and as I/O: the device answers on time, and schedutil boosts."""
     stays, clocks = [], []
