@@ -155,6 +155,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     _check_memory(scenario, request, platform, activity)
     kernel = replace(kernel, more=scenario.kernel_fragments)
     variant = request.controls.of_variant(on_platform(asked, platform), platform)
+    variant = replace(variant, boot=f"{variant.boot} {scenario.boot}".strip())
     _check_begins(scenario, kernel, asked)
     check_queues_have(request.controls.events, kernel, variant.name)
     return Names(

@@ -48,6 +48,8 @@ MOST_TURNS = 2**31 - 1
 
 #: A recording begins so much after the window, at the latest.
 LATER_MS = 3
+#: The device that I/O is done on, and a request of it.
+IO_DEVICE, IO_BYTES = "/dev/nullb0", 4096
 
 #: Under which names rt-app runs: with the scenario's threads, and with others alone.
 RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
@@ -449,6 +451,8 @@ def _document(entries: dict[str, dict[str, Any]]) -> bytes:
         # Markers of attributes have no name that rt-app reads: they come with all kinds alone.
         "ftrace": True if _attributes_change(entries) else FTRACE,
     }
+    if any("iorun" in phase for entry in entries.values() for phase in entry["phases"].values()):
+        settings |= {"io_device": IO_DEVICE, "mem_buffer_size": IO_BYTES}
     threads = []
     for key, entry in entries.items():
         head = _compact({name: value for name, value in entry.items() if name != "phases"})
@@ -584,6 +588,8 @@ def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> di
         events["runtime"] = phase.runtime_us
     elif turn.work is not None:
         events["run"] = turn.work
+    if phase.io_us is not None:
+        events["iorun"] = IO_BYTES
     if tells is not None:
         events["lock1"] = f"m_{tells}"
         events["broad"] = f"c_{tells}"

@@ -75,6 +75,8 @@ class Phase:
     sleep_us: int | None
     period_us: int | None
     cpus: tuple[int, ...] | None
+    #: How long it waits for the I/O device behind the work; None: it does no I/O.
+    io_us: int | None = None
     #: Those of its turns; None: the task's.
     attributes: Attributes | None = None
 
@@ -291,9 +293,24 @@ class Scenario:
         )
 
     @property
+    def io_us(self) -> int | None:
+        """The service time of the I/O device; None: no phase needs one."""
+        times = (phase.io_us for task in self.tasks for phase in task.phases)
+        return next((us for us in times if us), None)
+
+    @property
     def kernel_fragments(self) -> tuple[str, ...]:
-        """Fragments that its programs need in addition to a kernel's own configuration."""
-        return tuple(sorted({name for program in self.programs for name in program.kind.kernel}))
+        """Fragments that it needs in addition to a kernel's own configuration."""
+        needed = {name for program in self.programs for name in program.kind.kernel}
+        return tuple(sorted(needed | ({"io"} if self.io_us else set())))
+
+    @property
+    def boot(self) -> str:
+        """Boot arguments that it needs: a device that answers each request by a timer."""
+        if not self.io_us:
+            return ""
+        settings = {"irqmode": 2, "completion_nsec": 1000 * self.io_us, "bs": 4096}
+        return " ".join(f"null_blk.{name}={value}" for name, value in settings.items())
 
     @property
     def prepared(self) -> str:

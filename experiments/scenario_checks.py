@@ -69,6 +69,10 @@ def check_attributes(
     most -= Fraction(5 * len(platform.cpus), 100)
     wanted = Fraction(0)
     for task, table in zip(scenario.tasks, tables, strict=True):
+        for number, phase in enumerate(task.phases):
+            if phase.io_us not in (None, scenario.io_us):
+                where = table.tables("phase", 1, MOST_PHASES)[number]
+                raise where.error("io_us", f"{scenario.io_us}, as in other phases: one device")
         every = task.all_attributes
         policies = {each.policy for each in every}
         lows = {each.uclamp_min is None for each in every}

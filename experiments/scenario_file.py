@@ -78,6 +78,8 @@ MOST_CV = 2.0
 MOST_START_TURNS = 100
 #: Of a task's time; beyond it, a core's own cycles for each miss leave no time on some platforms.
 MOST_MEMORY = 0.7
+#: Service time of the I/O device.
+MOST_IO_US = 1_000_000
 #: Of what a source measured, in a unit of result.json.
 MOST_SIZE = 1e9
 POLICIES = (*FAIR, *REALTIME, DEADLINE)
@@ -109,7 +111,7 @@ KEYS = {
     ),
     "task.phase": (
         *("loops", "wait", "meet_before", "meet", "run_us", "runtime_us", "run_instructions"),
-        *("sleep_us", "period_us", "cpus", *ATTRIBUTES),
+        *("io_us", "sleep_us", "period_us", "cpus", *ATTRIBUTES),
     ),
     "group": GROUP_KEYS,
     "event": ("at_ms", "write", "task", "group", *CHANGEABLE),
@@ -467,6 +469,7 @@ def _phase(
     run_us = _optional(table, "run_us", 1, LONGEST_US, "us")
     runtime_us = _optional(table, "runtime_us", 1, LONGEST_US, "us")
     run_instructions = _optional(table, "run_instructions", 1, 10**12)
+    io_us = _optional(table, "io_us", 1, MOST_IO_US, "us")
     sleep_us = _optional(table, "sleep_us", 1, LONGEST_US, "us")
     period_us = _optional(table, "period_us", 100, LONGEST_US, "us")
     work = [key for key in ("run_us", "runtime_us", "run_instructions") if key in table.data]
@@ -475,12 +478,12 @@ def _phase(
         if len(given) > 1:
             raise table.error(given[1], f"not together with {given[0]}")
     before, after = (_meet(table, key, others) for key in ("meet_before", "meet"))
-    if not (work or rest or wait or before or after):
+    if not (work or io_us or rest or wait or before or after):
         raise bad_input(
             table.file,
             table.where,
             dict(table.data),
-            "wait, meet, one of run_us, runtime_us, run_instructions, or sleep_us or period_us",
+            "wait, meet, one of run_us, runtime_us, run_instructions, io_us, sleep_us or period_us",
         )
     cpus = read_cpus(table, platform)
     own = any(table.has(key) for key in ATTRIBUTES)
@@ -497,6 +500,7 @@ def _phase(
         sleep_us=sleep_us,
         period_us=period_us,
         cpus=cpus,
+        io_us=io_us,
         attributes=attributes,
     )
 

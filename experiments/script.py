@@ -13,7 +13,7 @@ from eascope.experiments.scenario import Move, Scenario, Task
 from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.switches import STATS
-from eascope.rootfs.elide import FUNCTION_OFFSET
+from eascope.rootfs.elide import FUNCTION_OFFSET, OPENED_SYNCHRONOUSLY, OPENS_DEVICE
 from eascope.rootfs.image import REPLAY, RT_APP
 
 #: Where uclamp is in use from boot on, as on a phone, every task's clamps count. Else the kernel
@@ -130,7 +130,15 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *boot,
         *(elision_lines(elision) if elision else []),
     ]
-    return _lines([*head, *mixture_lines(mixtures)]) + _files(workload) + _lines(body)
+    synchronous = [
+        f"bytes {copy} {OPENS_DEVICE} {OPENED_SYNCHRONOUSLY.hex()}"
+        for copy in ({*copies.values()} if scenario.io_us else ())
+    ]
+    return (
+        _lines([*head, *mixture_lines(mixtures), *sorted(synchronous)])
+        + _files(workload)
+        + _lines(body)
+    )
 
 
 def _proofs_after(scenario: Scenario, proofs: list[str]) -> list[str]:

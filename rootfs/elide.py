@@ -34,6 +34,10 @@ LDEXP_RANGE = (0x41FEA4, 0x41FF30)
 ITERATION_INSTRUCTIONS = 223
 #: Instructions executed per call besides the iterations: entry 11, last comparison 4, return 3.
 CALL_INSTRUCTIONS = 18
+#: Where it opens its I/O device, and the same instruction with O_DSYNC: then a write to it ends
+#: when the device has answered, and not in the page cache.
+OPENS_DEVICE = 0x765C
+OPENED_SYNCHRONOUSLY = bytes.fromhex("21088252")
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,11 @@ def test_events_in_order(tmp_path: Path, juno: Platform, juno_activity: Activity
     tasks = compiled(path, juno, juno_activity)["tasks"]
     assert list(tasks["a"]["phases"]["phase0"])[1:] == ["lock0", "wait", "unlock0", "run", "sleep"]
     assert list(tasks["b"]["phases"]["phase0"])[1:] == ["run", "lock1", "broad", "unlock1", "timer"]
+    path = write(tmp_path, phase="run_us = 5\nio_us = 9\nsleep_us = 7")
+    document = compiled(path, juno, juno_activity)
+    (task,) = document["tasks"].values()
+    assert list(task["phases"]["phase0"].items())[2:] == [("iorun", 4096), ("sleep", 7)]
+    assert document["global"]["io_device"] == "/dev/nullb0"
     waits, tells = tasks["a"]["phases"]["phase0"], tasks["b"]["phases"]["phase0"]
     assert waits["wait"] == {"ref": tells["broad"], "mutex": tells["lock1"]}
 

@@ -46,6 +46,7 @@ phase: run_us = 1 / runtime_us = 1 | runtime_us; run_us
 phase: sleep_us = 1 / period_us = 100 | period_us; sleep_us
 phase: loops = 3 | task[0].phase[0]; run_us
 phase: PHASE / [[task.phase]] / PHASE | task[0].phase[0].loops; last phase
+phase: io_us = 5 / loops = 2 / [[task.phase]] / io_us = 6 | task[0].phase[1].io_us = 6; 5, as in
 phase: wait = "b" / run_us = 1 | wait; 'b'; there is none
 phase: wait = "c" / run_us = 1 && more: SECOND / PHASE | wait; 'c'; b
 phase: wait = "a" / run_us = 1 && more: SECOND / PHASE | wait; 'a'; one of b

@@ -275,3 +275,30 @@ def test_threads_of_the_kernel_and_interrupts_have_names(tmp_path: Path) -> None
         assert 0 < printed["irq_j"][interrupt] < printed["energy_j"]["total"]
     shown = events(Path(printed["run"]) / "trace.dat")
     assert {event.cpu for event in shown if event.thread.startswith("rcu_preempt-")} == {2}
+
+
+@pytest.mark.kernels("base+io")
+def test_a_task_that_waits_for_a_device_is_boosted(tmp_path: Path) -> None:
+    """The same rest as a sleep and as I/O: the device answers on time, and schedutil boosts."""
+    stays, clocks = [], []
+    for rest in ("io_us", "sleep_us"):
+        file = write(
+            tmp_path,
+            task='cpus = "big:0"',
+            phase=f"run_us = 50\n{rest} = 700",
+            window="warmup_ms = 300\nshort_ms = 500\nfull_ms = 500",
+        )
+        done = eascope(
+            *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
+            *("--scenario", file),
+            EASCOPE_RUNS=str(tmp_path / "runs"),
+        )
+        assert done.returncode == 0, done.stderr
+        printed = json.loads(done.stdout)
+        clocks.append(printed["mean_mhz"]["big"])
+        (folder,) = (Path(printed["run"]) / "derived").iterdir()
+        own = pl.read_parquet(folder / "slices.parquet").filter(pl.col("task") == "a")
+        rests = own.sort("t0_ns").select((pl.col("t0_ns").shift(-1) - pl.col("t1_ns")) / 1000)
+        stays.append(rests.to_series().drop_nulls().median())
+    assert stays == pytest.approx([700, 700], abs=150)
+    assert clocks[0] > 1.2 * clocks[1]

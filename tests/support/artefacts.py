@@ -2,13 +2,14 @@
 """What tests boot is built before the first of them, as long as that takes, and shown meanwhile.
 
 A test marked ``guest`` needs QEMU, its plugin, the guest image and the kernel ``base``; one that
-boots other kernels names them: ``@pytest.mark.kernels("feec")``. The kernel ``null`` is the double
-of ``eascope compare --null``.
+boots other kernels names them: ``@pytest.mark.kernels("feec")``, or ``"base+io"`` with a fragment.
+The kernel ``null`` is the double of ``eascope compare --null``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from eascope.host.errors import EascopeError
 from eascope.host.lisa import lisa_binaries
 from eascope.host.proc import say
 from eascope.kernels.build import kernel
-from eascope.kernels.naming import variant_named
+from eascope.kernels.naming import kernel_named, variant_named
 
 
 def kernels_of(items: Iterable[pytest.Item]) -> list[str]:
@@ -44,7 +45,9 @@ def prepare(kernels: Iterable[str]) -> None:
     plugin()
     guest_image()
     for name in kernels:
-        kernel(variant_named(DOUBLE, double())[0] if name == DOUBLE else name)
+        known, *more = name.split("+")
+        spec = variant_named(DOUBLE, double())[0] if known == DOUBLE else kernel_named(known)
+        kernel(replace(spec, more=tuple(more)))
 
 
 @pytest.fixture(scope="session", autouse=True)
