@@ -57,7 +57,7 @@ def energy_j(data: RunData) -> Energy:
     )
 
 
-@measure(keys="<cluster>", unit="W", files=(COUNTERS,))
+@measure(keys="<cluster>", unit="W", events=("cpu_idle",), files=(COUNTERS,))
 def power_w(data: RunData) -> dict[str, float]:
     """Mean power by cluster, as a meter on the cluster's rail shows it."""
     finest = _finest(data)

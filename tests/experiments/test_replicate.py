@@ -85,10 +85,11 @@ def test_the_machine_idles_and_is_stirred_before_the_warm_up(artefacts: Artefact
     lines = cell.machine.script.decode().splitlines()
     begins = lines.index("barrier")
     tracing = "write /sys/kernel/tracing/tracing_on 1"
-    assert lines[begins + 1 : begins + 5] == [
+    assert lines[begins + 1 : begins + 6] == [
         f"write /dev/urandom {drawn.rng_seed}",
         f"sleep-us {drawn.idle_us}",
         tracing,
+        "trace-state",
         f"sleep-us {drawn.rt_app_us}",
     ]
     start = lines.index("start")

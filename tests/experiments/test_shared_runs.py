@@ -305,6 +305,7 @@ VARIANT_KEYS: dict[str, Any] = {
     "releases": ("6.12",),
     "kernel": "sum",
     "dtb": "nocap",
+    "own": True,
 }
 
 
@@ -317,7 +318,7 @@ def test_variants_that_differ_in_one_key(
         Pair(key, names, replace(names, variant=replace(names.variant, **{key: value})))
         for key, value in VARIANT_KEYS.items()
     ]
-    assert check_apart(result, tmp_path, monkeypatch) == 5
+    assert check_apart(result, tmp_path, monkeypatch) == 6
 
 
 @pytest.fixture
