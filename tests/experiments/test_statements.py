@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -49,10 +50,17 @@ def test_a_statement_can_be_shown_and_refuted(name: str, entry: Expectation) -> 
     """Neither answer is excluded by what its measures can be."""
     measures = list(dict.fromkeys(mentioned(entry)))
     answers = set()
+    steps = [0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 2.0, 8.0, 60.0, 300.0]
+    if len(measures) == 1:
+        # Between and beside the statement's own limits.
+        limits = [
+            float(value) / (100 if percent else 1)
+            for value, percent in re.findall(r"[<>]=? (\d[\d.]*)(%?)", entry.statement)
+        ]
+        steps = [limit * factor for limit in limits for factor in (0.9, 1.1)] + steps
     for number in range(400):
         runs: dict[str, dict[str, float]] = {}
         for place, measure in enumerate(measures):
-            steps = (0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 2.0, 8.0, 60.0, 300.0)
             step = steps[number // len(steps) ** place % len(steps)]
             runs.setdefault(measure.variant, {})[".".join(measure.path)] = step
         result = {variant: results(values) for variant, values in runs.items()}
