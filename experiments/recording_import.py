@@ -197,6 +197,15 @@ def _said(made: Imported, total: float) -> Iterator[str]:
         )
     if (made.recording.wake["context"] < 0).any():
         yield "interrupts are not told apart from the thread that they interrupt"
+    yield from _said_of_clocks(made, total)
+    lost = made.bursts.slices.filter("lost").sort("work", descending=True)
+    if lost.height:
+        comm = made.recording.names.get(lost["pid"][0], "")
+        yield (
+            f"{lost.height} stays on a CPU end in a gap of events: "
+            f"{100 * float(lost['work'].sum()) / total:.0f} % of the work rests on them, "
+            f"{100 * float(lost['work'][0]) / total:.0f} % on one of {comm} {lost['pid'][0]}"
+        )
     long = table.filter((pl.col("t1") - pl.col("t0")) >= 1000 * SATURATED_US)
     if long.height:
         share = 100 * float(long["work"].sum()) / total
@@ -223,6 +232,35 @@ def _said(made: Imported, total: float) -> Iterator[str]:
                 "it is taken as pinned"
             )
     yield "affinity, uclamp and cgroups are in no event of the recording: unknown"
+
+
+def _said_of_clocks(made: Imported, total: float) -> Iterator[str]:
+    """Where the clock is not recorded: what it is taken to be, and the work that rests on it."""
+    window, freq = made.bursts, made.recording.freq
+    work = Work(made.recording, made.device, window.begin_ns, window.end_ns)
+    for of in made.device.clusters:
+        done = 0.0
+        for cpu in set(of.cpus) & set(work.assumed):
+            stays = window.slices.filter(pl.col("cpu") == cpu)
+            limit = work.assumed[cpu][0]
+            first, last = (
+                work.until(cpu, stays[n].clip(0, limit).to_numpy()) for n in ("t0", "t1")
+            )
+            done += float((last - first).clip(0).sum())
+        share = 100 * done / total
+        taken = sorted({work.assumed[cpu][1] // 1000 for cpu in of.cpus if cpu in work.assumed})
+        mhz = ", ".join(map(str, taken))
+        if not freq["cpu"].is_in(of.cpus).any():
+            if freq.height:
+                yield (
+                    f"{of.name}: no clock was recorded: taken at its top clock, {mhz} MHz "
+                    f"({share:.0f} % of the work)"
+                )
+        elif done:
+            yield (
+                f"{of.name}: the clock before its first event is unknown: taken as the one that it "
+                f"had most of the time, {mhz} MHz ({share:.0f} % of the work)"
+            )
 
 
 def _names(recording: Recording, pids: Sequence[int]) -> dict[int, str]:

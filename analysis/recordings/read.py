@@ -76,14 +76,20 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
         for at, text in tables["mark"].select("t_ns", "text").iter_rows()
         if (found := _FIRST_VALUE.search(text))
     ]
+    timed = [tables[name] for name in ("switch", "wake", "freq", "idle") if tables[name].height]
+    begin = min(int(table["t_ns"][0]) for table in timed)
     for more, origin in ((marked, "values of markers"), (raw.polled, "polled")):
         if more:
-            rows = pl.DataFrame(more, schema=["t_ns", "cpu", "khz"], orient="row")
-            both = pl.concat([tables["freq"], rows.cast(pl.Int64)])
+            rows = pl.DataFrame(more, schema=["t_ns", "cpu", "khz"], orient="row").cast(pl.Int64)
+            # A value is no change: without an event before it, it was there from the begin.
+            changed = dict(tables["freq"].group_by("cpu").agg(pl.col("t_ns").min()).iter_rows())
+            known = pl.col("cpu").replace_strict(changed, default=pl.col("t_ns"))
+            first = pl.col("cpu").is_first_distinct() & (pl.col("t_ns") <= known)
+            stated = pl.when(first).then(pl.min_horizontal("t_ns", begin)).otherwise("t_ns")
+            both = pl.concat([tables["freq"], rows.with_columns(stated.alias("t_ns"))])
             tables["freq"] = both.sort("t_ns", maintain_order=True)
             notes.append(f"{len(more)} frequencies are {origin}")
     timed = [tables[name] for name in ("switch", "wake", "freq", "idle") if tables[name].height]
-    begin = min(int(table["t_ns"][0]) for table in timed)
     end = max(int(table["t_ns"][-1]) for table in timed)
     numbers = (cpu for table in timed for cpu in table["cpu"].unique())
     cpus = max(raw.cpus, *(cpu + 1 for cpu in numbers))
@@ -96,7 +102,9 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
     silent = [cpu for cpu in range(cpus) if cpu not in seen]
     if silent:
         which = ", ".join(map(str, silent))
-        notes.append(f"CPU {which}: no event at all: asleep, off or lost; taken as idle")
+        notes.append(
+            f"CPU {which}: no switch and no idle event: asleep, off or lost; taken as idle"
+        )
     if not tables["freq"].height:
         notes.append("no frequency was recorded: every CPU is taken to be at its top clock")
     if not waking:

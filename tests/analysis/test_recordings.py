@@ -217,7 +217,7 @@ SAID = {
     "no frequency was recorded": COURSE[1:],
     "no wake-up was recorded": (*COURSE[:2], *COURSE[3:]),
     "no sched_waking": (*COURSE[:2], of.waking(200, 0, 7, 8, "sched_wakeup"), *COURSE[3:]),
-    "CPU 1: no event at all": (*COURSE, of.clock(600, 1, 1_000_000)),
+    "CPU 1: no switch and no idle event": (*COURSE, of.clock(600, 1, 1_000_000)),
     "events are missing: 1 of 3 switches": (*COURSE[:3], *COURSE[4:]),
     "the clock goes back 1 times": (of.switch(9_000, 0, 0, "R", 0), *COURSE),
     "the clock jumps by 99.0 s": (*COURSE, of.switch(99_000_500, 0, 0, "R", 7)),
@@ -228,6 +228,10 @@ SAID = {
 def test_what_is_odd_is_said(tmp_path: Path, words: str) -> None:
     found = read_recording(of.saved(tmp_path / "r", of.text(*SAID[words])))
     assert any(note.startswith(words) for note in found.notes), found.notes
+    if "markers" in words:  # without a change before it, such a value was there from the begin
+        begin = found.begin_ns
+        rows = [(begin, 0, 10**6), (begin, 1, 700_000), (begin + 5_000, 0, 850_000)]
+        assert found.freq.rows() == rows
 
 
 def test_lost_events_are_counted(tmp_path: Path) -> None:

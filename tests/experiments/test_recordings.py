@@ -98,6 +98,65 @@ def test_dropped_and_merged_threads(
     assert load_scenario(str(out), juno).tasks[-1].recorded == ("merged_3", "merged_4")
 
 
+def _ran(*stays: tuple[int, int, int, int], prio: int = 120) -> list[str]:
+    """Switches of threads that run: CPU, thread, from and until, in us."""
+    return [
+        event
+        for cpu, pid, first, last in stays
+        for event in (
+            of.switch(first, cpu, 0, "R", pid, prio),
+            of.switch(last, cpu, pid, "S", 0, prio),
+        )
+    ]
+
+
+#: Events and options of an import, and what it says.
+SAID: dict[str, tuple[list[str], list[str]]] = {
+    "little: the clock before its first event is unknown: taken as the one that it had most of "
+    "the time, 950 MHz (50 % of the work)": (
+        [
+            *of.clocks(0, JUNO)[1:3],
+            *_ran((0, 7, 100, 1_100)),
+            of.clock(1_100, 0, 450_000),
+            of.clock(1_200, 0, 950_000),
+            *_ran((0, 8, 2_000, 3_000)),
+        ],
+        [],
+    ),
+    "little: no clock was recorded: taken at its top clock, 950 MHz (100 % of the work)": (
+        [*of.clocks(0, JUNO)[1:3], *_ran((0, 7, 100, 1_100))],
+        ["--platform", "juno-r2"],
+    ),
+    "1 stays on a CPU end in a gap of events: 80 % of the work rests on them, 80 % on one of t7": (
+        [
+            *of.clocks(0, JUNO),
+            of.switch(100, 0, 0, "R", 7),
+            of.switch(4_100, 0, 0, "R", 8),
+            of.switch(5_100, 0, 8, "S", 0),
+        ],
+        [],
+    ),
+}
+
+
+def _imported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], events: list[str], *options: str
+) -> tuple[int, str]:
+    """Of an import as `load.toml`: how it ends, and what it prints, as one line."""
+    path = of.saved(tmp_path / "x.txt", of.text(*events, cpus=6))
+    code = main(["scenario", "import", str(path), "--out", str(tmp_path / "load.toml"), *options])
+    done = capsys.readouterr()
+    return code, " ".join((done.out + done.err).split())
+
+
+@pytest.mark.parametrize("words", SAID)
+def test_an_import_says_what_it_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    events, options = SAID[words]
+    assert words in _imported(tmp_path, capsys, events, *options)[1]
+
+
 def test_a_model_says_what_it_has_fitted(trace: Path, tmp_path: Path, juno: Platform) -> None:
     out = tmp_path / "load.toml"
     assert main(["scenario", "import", str(trace), "--out", str(out), "--model"]) == 0
