@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -23,14 +23,20 @@ from eascope.analysis.recordings.bursts import (
     window_of,
 )
 from eascope.analysis.recordings.device import Device
-from eascope.analysis.recordings.tables import Recording
+from eascope.analysis.recordings.tables import Recording, RecordingError
 from eascope.experiments.platform_draft import draft_of
 from eascope.experiments.recorded import OPEN, THINKING, Burst, Recorded, Thread
 
 #: Threads by name that are there because of the recording.
 RECORDERS = re.compile(
-    r"^(traced|traced_probes|perfetto|atrace|trace-cmd|tracing-?|simpleperf|perf|shutils|lttng)",
+    r"(traced(_.*)?|perfetto.*|atrace|trace-cmd|tracing.*|simpleperf|perf(-exec)?|shutils.*|lttng.*)$"
 )
+#: Threads by name that a kernel of ours has itself.
+KERNEL = re.compile(
+    r"(kworker/|ksoftirqd/|migration/|cpuhp/|watchdog/|irq_work/|sugov:|rcu[bcogpst_]|kswapd)"
+)
+#: Of a SCHED_DEADLINE thread: its parameters are in no event, so it is the highest without any.
+DEADLINE = ("fifo", 98)
 #: A rest is think time where rests vary this much less than the times between wake-ups.
 STEADIER = 0.8
 #: Tasks of a scenario with threads of its own name; the others are one task.
@@ -92,7 +98,7 @@ def import_recording(
     :param path: of the file of bursts.
     :param most: threads that are kept by themselves.
     :param drop: whether the recorder's threads are left out.
-    :raises RecordingError: the window is empty or nobody ran in it.
+    :raises RecordingError: the window is empty, nobody ran in it, or only the recorder did.
     """
     begin, end = window_of(recording, window)
     bursts = bursts_of(recording, device, begin, end)
@@ -100,6 +106,11 @@ def import_recording(
     work = table.group_by("pid").agg(pl.col("work").sum()).sort("work", "pid", descending=True)
     total = float(work["work"].sum()) or 1.0
     pids = [pid for pid in work["pid"] if not (drop and is_recorder(recording, pid))]
+    if not pids:
+        raise RecordingError(
+            f"{recording.path}: only the recorder's threads ran: allowed: without --drop-recorder"
+        )
+    priorities = _priorities(bursts)
     kept, rest = pids[:most], pids[most:]
     made = Imported(recording, device, bursts, Recorded(path, 0, ()), [])
     own = {pid: rows for (pid,), rows in table.group_by(["pid"], maintain_order=True)}
@@ -107,7 +118,8 @@ def import_recording(
     numbers = _numbers(table)
     threads = []
     for pid in kept:
-        thread = _thread(recording, own[pid], pid, names, numbers, begin)
+        policy = policy_of(priorities[pid][0])
+        thread = _thread(recording, own[pid], pid, policy, names, numbers, begin)
         thread = replace(thread, cpus=_confined(made, pid, own[pid]))
         threads.append(thread)
         causes = own[pid]["cause"].value_counts(normalize=True)
@@ -121,13 +133,27 @@ def import_recording(
             )
         )
     if rest:
-        threads += _merged(pl.concat([own[pid] for pid in rest]), begin)
+        policies = {pid: policy_of(priorities[pid][0]) for pid in rest}
+        threads += _merged(own, policies, begin)
         made.merged = len(rest)
         made.merged_work = float(sum(own[pid]["work"].sum() for pid in rest)) / total
     made.recorded = Recorded(path, max(1, round(bursts.us)), tuple(threads))
     made.notes = [*recording.notes, *(f"{device.name}: {gap}" for gap in device.gaps)]
+    shares = {pid: share / total for pid, share in work.iter_rows() if pid in set(pids)}
     made.notes += list(_said(made, total))
+    made.notes += list(_said_of_threads(recording, shares, priorities))
     return made
+
+
+def _priorities(bursts: Bursts) -> dict[int, list[int]]:
+    """The priorities of each thread, by the kernel's number, most of its running time first."""
+    times = bursts.slices.group_by("pid", "prio").agg(
+        (pl.col("t1") - pl.col("t0")).sum().alias("t")
+    )
+    found: dict[int, list[int]] = {}
+    for pid, prio in times.sort("t", "prio", descending=True).select("pid", "prio").iter_rows():
+        found.setdefault(pid, []).append(prio)
+    return found
 
 
 def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
@@ -217,10 +243,6 @@ def _said(made: Imported, total: float) -> Iterator[str]:
             f"{long.height} bursts of 100 ms and more ({share:.0f} % of the work: {threads}): a "
             "saturated stretch hides how much more its thread would do"
         )
-    recorders = [of for of in made.threads if of.recorder]
-    if recorders:
-        share = 100 * sum(of.work_share for of in recorders)
-        yield f"the recorder's own threads: {len(recorders)}, with {share:.1f} % of the work"
     pinned = [of.thread for of in made.threads if of.thread.cpus]
     for thread in pinned:
         if not re.match(
@@ -232,6 +254,41 @@ def _said(made: Imported, total: float) -> Iterator[str]:
                 "it is taken as pinned"
             )
     yield "affinity, uclamp and cgroups are in no event of the recording: unknown"
+
+
+def _said_of_threads(
+    recording: Recording, shares: Mapping[int, float], priorities: Mapping[int, Sequence[int]]
+) -> Iterator[str]:
+    """Of threads that are kept or merged: the recorder's, the kernel's, and whose policy is odd."""
+
+    def said(pids: Sequence[int]) -> str:
+        return f"{len(pids)}, with {100 * sum(shares[pid] for pid in pids):.1f} % of the work"
+
+    def listed(pids: Sequence[int]) -> str:
+        named = [f"{recording.names.get(pid, '')} {pid}" for pid in pids[:4]]
+        return ", ".join([*named, *["..."] * (len(pids) > 4)])
+
+    recorders = [pid for pid in shares if is_recorder(recording, pid)]
+    if recorders:
+        yield f"the recorder's own threads: {said(recorders)}"
+    kernel = [pid for pid in shares if KERNEL.match(recording.names.get(pid, ""))]
+    if kernel:
+        yield (
+            f"the recorded kernel's threads: {said(kernel)}: they are replayed beside those that "
+            "the simulated kernel has itself"
+        )
+    deadline = [pid for pid in shares if priorities[pid][0] < 0]
+    if deadline:
+        yield (
+            f"SCHED_DEADLINE, whose parameters are in no event: {listed(deadline)}: replayed as "
+            f"{DEADLINE[0]} {DEADLINE[1]}"
+        )
+    changed = [pid for pid in shares if len(priorities[pid]) > 1]
+    if changed:
+        yield (
+            f"the priority changed of {len(changed)} threads ({listed(changed)}): each has the one "
+            "of most of its running time"
+        )
 
 
 def _said_of_clocks(made: Imported, total: float) -> Iterator[str]:
@@ -282,11 +339,11 @@ def _thread(
     recording: Recording,
     rows: pl.DataFrame,
     pid: int,
+    policy: tuple[str, int],
     names: dict[int, str],
     numbers: dict[int, int],
     begin_ns: int,
 ) -> Thread:
-    policy, priority = policy_of(int(rows["prio"][0]))
     begins, ends = rows["begin"].to_numpy() - begin_ns, rows["t1"].to_numpy() - begin_ns
     rests = np.maximum(0, begins - np.concatenate([[0], ends[:-1]])) / 1000
     bursts = tuple(
@@ -308,7 +365,7 @@ def _thread(
     alone = np.array([not burst.waker for burst in bursts])
     comm = recording.names.get(pid, str(pid))
     thinks = _thinks(begins / 1000, rests, alone)
-    return Thread(names[pid], pid, policy, priority, THINKING if thinks else OPEN, comm, bursts)
+    return Thread(names[pid], pid, *policy, THINKING if thinks else OPEN, comm, bursts)
 
 
 def _thinks(begins: np.ndarray, rests: np.ndarray, alone: np.ndarray) -> bool:
@@ -333,23 +390,35 @@ def _cv(values: np.ndarray) -> float:
 
 def policy_of(prio: int) -> tuple[str, int]:
     """Policy, and nice or priority, by the kernel's own number."""
-    if prio < 0 or prio >= 140:
+    if prio < 0:
+        return DEADLINE
+    if prio >= 140:
         return "other", 0
     if prio < 100:
         return "fifo", max(1, min(98, 99 - prio))
     return "other", prio - 120
 
 
-def _merged(rows: pl.DataFrame, begin_ns: int) -> list[Thread]:
-    """Threads that stand for the smallest ones, one for each CPU on which these ran."""
+def _merged(
+    own: Mapping[object, pl.DataFrame], policies: Mapping[int, tuple[str, int]], begin_ns: int
+) -> list[Thread]:
+    """Threads that stand for the smallest ones, by CPU on which these ran, policy and priority."""
     made = []
-    for (cpu,), part in rows.sort("begin").group_by(["cpu"], maintain_order=True):
+    rows = pl.concat(
+        own[pid].with_columns(pl.lit(policy).alias("policy"), pl.lit(priority).alias("priority"))
+        for pid, (policy, priority) in policies.items()
+    ).sort("begin")
+    for (cpu, policy, priority), part in rows.group_by(
+        ["cpu", "policy", "priority"], maintain_order=True
+    ):
         bursts, last = [], 0.0
         for begin, work in part.select("begin", "work").iter_rows():
             at = max(0, begin - begin_ns) / 1000
             bursts.append(Burst(at, max(0.0, at - last), work))
             last = at
-        made.append(Thread(f"merged_{cpu}", 0, "other", 0, OPEN, "merged", tuple(bursts)))
+        kind = "" if (policy, priority) == ("other", 0) else f"_{str(policy)[0]}{priority}"
+        head = (f"merged_{cpu}{kind}", 0, str(policy), int(str(priority)))
+        made.append(Thread(*head, OPEN, "merged", tuple(bursts)))
     return made
 
 

@@ -147,7 +147,6 @@ def bursts_of(recording: Recording, device: Device, begin_ns: int, end_ns: int) 
     )
     bursts = slices.group_by("burst", maintain_order=True).agg(
         pl.col("pid").first(),
-        pl.col("prio").first(),
         pl.col("t0").first(),
         pl.col("t1").last(),
         pl.col("work").sum(),
@@ -273,7 +272,7 @@ def _with_waker(bursts: pl.DataFrame, slices: pl.DataFrame, work: Work) -> pl.Da
             .alias("cause"),
         )
         .select(
-            *("burst", "pid", "prio", "cpu", "begin", "t0", "t1", "work", "wait", "preempted"),
+            *("burst", "pid", "cpu", "begin", "t0", "t1", "work", "wait", "preempted"),
             *("cause", "waker", "waker_burst", "offset"),
         )
         .sort("burst")

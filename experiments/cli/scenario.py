@@ -271,7 +271,8 @@ def _print(made: Imported) -> None:
         print(f"and {len(made.threads) - LISTED} more threads with {share:.1f} % of the work")
     if made.merged:
         share = 100 * made.merged_work
-        print(f"{made.merged} smaller threads with {share:.2f} % of the work are merged")
+        what = f"{made.merged} smaller threads with {share:.2f} % of the work"
+        print(f"{what} are merged by CPU and policy")
 
 
 def _range(cpus: tuple[int, ...]) -> str:

@@ -110,6 +110,10 @@ def _ran(*stays: tuple[int, int, int, int], prio: int = 120) -> list[str]:
     ]
 
 
+RECORDER = [
+    *of.clocks(0, JUNO),
+    *(event.replace("t9", "perf") for event in _ran((0, 9, 2_000, 2_100))),
+]
 #: Events and options of an import, and what it says.
 SAID: dict[str, tuple[list[str], list[str]]] = {
     "little: the clock before its first event is unknown: taken as the one that it had most of "
@@ -136,6 +140,30 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
         ],
         [],
     ),
+    "SCHED_DEADLINE, whose parameters are in no event: t7 7: replayed as fifo 98": (
+        [*of.clocks(0, JUNO), *_ran((0, 7, 100, 1_100), prio=-1)],
+        [],
+    ),
+    "the priority changed of 1 threads (t7 7): each has the one of most of its running time": (
+        [
+            *of.clocks(0, JUNO),
+            *_ran((0, 7, 100, 200)),
+            *_ran((0, 7, 300, 1_000), (0, 7, 2_000, 3_000), prio=49),
+        ],
+        [],
+    ),
+    "the recorder's own threads: 1, with 10.0 % of the work": (
+        [*RECORDER, *_ran((0, 7, 100, 1_000))],
+        ["--most", "1"],
+    ),
+    "the recorded kernel's threads: 1, with 30.0 % of the work: they are replayed beside": (
+        [
+            *of.clocks(0, JUNO),
+            *_ran((0, 7, 100, 800)),
+            *(of_kernel.replace("t9", "sugov:0") for of_kernel in _ran((0, 9, 800, 1_100))),
+        ],
+        [],
+    ),
 }
 
 
@@ -155,6 +183,62 @@ def test_an_import_says_what_it_rests_on(
 ) -> None:
     events, options = SAID[words]
     assert words in _imported(tmp_path, capsys, events, *options)[1]
+
+
+#: Events and options of an import, and heads of its threads: name, policy, priority.
+THREADS: dict[str, tuple[list[str], list[str], list[tuple[str, str, int]]]] = {
+    "most of the time": (
+        [*of.clocks(0, JUNO), *_ran((0, 7, 100, 200)), *_ran((0, 7, 300, 1_000), prio=49)],
+        [],
+        [("t7_7", "fifo", 50)],
+    ),
+    "merged by policy": (
+        [
+            *of.clocks(0, JUNO),
+            *_ran((0, 7, 100, 2_000)),
+            *_ran((0, 8, 2_000, 3_000)),
+            *_ran((0, 9, 3_000, 4_000), prio=49),
+            *_ran((0, 10, 4_000, 5_000), prio=110),
+        ],
+        ["--most", "1"],
+        [
+            ("t7_7", "other", 0),
+            ("merged_0", "other", 0),
+            ("merged_0_f50", "fifo", 50),
+            ("merged_0_o-10", "other", -10),
+        ],
+    ),
+    "perfd is no recorder": (
+        [*RECORDER, *(event.replace("t8", "perfd") for event in _ran((0, 8, 100, 900)))],
+        ["--drop-recorder"],
+        [("perfd_8", "other", 0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THREADS)
+def test_threads_and_their_policies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
+    events, options, heads = THREADS[case]
+    assert _imported(tmp_path, capsys, events, *options)[0] == 0
+    threads = recorded.read_recorded(tmp_path / "load.bursts").threads
+    assert [(of.name, of.policy, of.priority) for of in threads] == heads
+
+
+#: Options of an import, and the line with which it is refused.
+REFUSED = {
+    ("--drop-recorder",): "only the recorder's threads ran: allowed: without --drop-recorder",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_a_refused_import_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    code, said = _imported(tmp_path, capsys, RECORDER, *options)
+    assert (code, REFUSED[options] in said) == (2, True), said
+    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
 
 
 def test_a_model_says_what_it_has_fitted(trace: Path, tmp_path: Path, juno: Platform) -> None:
