@@ -187,19 +187,29 @@ def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
     return ()
 
 
-def write_import(made: Imported, out: Path, *, model: bool = False) -> str:
+def write_import(made: Imported, out: Path, *, model: bool = False, again: bool = False) -> str:
     """Write the scenario ``out`` and what it needs, beside it.
 
     Returns the platform that is the device's: one of ours, or a draft that is written, too.
+
+    :param again: whether files may be there that are the same.
+    :raises RecordingError: a file is there; nothing is written then.
     """
-    out.write_text((model_toml if model else replay_toml)(made, out.stem))
+    texts = {out: (model_toml if model else replay_toml)(made, out.stem)}
     if not model:
-        made.recorded.path.write_text(made.recorded.text())
-    if made.device.platform:
-        return made.device.platform
+        texts[made.recorded.path] = made.recorded.text()
     draft = out.with_name(f"{out.stem}-platform.toml")
-    draft.write_text(draft_of(made.device))
-    return str(draft)
+    if not made.device.platform:
+        texts[draft] = draft_of(made.device)
+    for path, text in texts.items():
+        if path.exists() and not (again and path.read_bytes() == text.encode()):
+            differs = ", and not what the import gives" if again else ""
+            raise RecordingError(
+                f"--out {out}: {path} is there{differs}: allowed: the name of a new file"
+            )
+    for path, text in texts.items():
+        path.write_text(text)
+    return made.device.platform or str(draft)
 
 
 def is_recorder(recording: Recording, pid: int) -> bool:

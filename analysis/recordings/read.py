@@ -89,6 +89,7 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
             both = pl.concat([tables["freq"], rows.with_columns(stated.alias("t_ns"))])
             tables["freq"] = both.sort("t_ns", maintain_order=True)
             notes.append(f"{len(more)} frequencies are {origin}")
+    tables["freq"] = tables["freq"].filter(pl.col("khz") > 0)  # 0: the CPU was off
     timed = [tables[name] for name in ("switch", "wake", "freq", "idle") if tables[name].height]
     end = max(int(table["t_ns"][-1]) for table in timed)
     numbers = (cpu for table in timed for cpu in table["cpu"].unique())

@@ -21,6 +21,10 @@ _LINE = (
     r"(?:(?P<flags>[^\s\d:]\S{3,5})\s+)?(?P<seconds>\d+)\.(?P<parts>\d{6,9}): "
     r"(?P<event>[^\s:]+):\s*(?P<detail>.*)$"
 )
+#: The same in the latency format, as of ``trace-cmd report -l``.
+_LATENCY = _LINE.replace(r"\[(?P<cpu>\d+)\]\s+(?:", r"(?P<cpu>\d+)(?:").replace(
+    r"\s+)?(?P<sec", r"\s+)(?P<sec"
+)
 #: Fields of events in the forms in which kernels and trace-cmd print them.
 _SWITCH = (
     r"prev_comm=(?P<prev_comm>.*) prev_pid=(?P<prev_pid>\d+) prev_prio=(?P<prev_prio>-?\d+) "
@@ -81,9 +85,12 @@ def read_text(path: Path, data: bytes) -> Raw | None:
         if data.strip()
         else pl.DataFrame(schema={"line": pl.String})
     )
-    found = lines.select(pl.col("line").str.extract_groups(_LINE).alias("groups")).unnest("groups")
-    events = found.filter(pl.col("event").is_not_null())
-    if not events.height:
+    for pattern in (_LINE, _LATENCY):
+        groups = pl.col("line").str.extract_groups(pattern).alias("groups")
+        events = lines.select(groups).unnest("groups").filter(pl.col("event").is_not_null())
+        if events.height:
+            break
+    else:
         return None
     raw = Raw()
     raw.lost = sum(

@@ -86,10 +86,10 @@ def test_dropped_and_merged_threads(
     trace: Path, tmp_path: Path, juno: Platform, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "load.toml"
-    command = ["scenario", "import", str(trace), "--out", str(out), "--json"]
-    assert main([*command, "--drop-recorder"]) == 0
+    command = ["scenario", "import", str(trace), "--json", "--out"]
+    assert main([*command, str(tmp_path / "dropped.toml"), "--drop-recorder"]) == 0
     assert json.loads(capsys.readouterr().out)["threads"] == 2
-    assert main([*command, "--most", "1"]) == 0
+    assert main([*command, str(out), "--most", "1"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert (made["merged_threads"], made["merged_work"]) == (2, pytest.approx(0.334, abs=0.001))
     threads = recorded.read_recorded(out.with_suffix(".bursts")).threads
@@ -228,6 +228,10 @@ def test_threads_and_their_policies(
 
 #: Options of an import, and the line with which it is refused.
 REFUSED = {
+    ("--capacities", "1,1,1,1,1,nan"): "--capacities: 1,1,1,1,1,nan: allowed: numbers above 0",
+    ("--capacities", "1,1,1,1,1,-1"): "--capacities: 1,1,1,1,1,-1: allowed: numbers above 0",
+    ("--capacities", "1,1", "--platform", "juno-r2"): "of no use with --platform",
+    ("--name", "other"): "--name other: of no use with --out",
     ("--drop-recorder",): "only the recorder's threads ran: allowed: without --drop-recorder",
 }
 
@@ -270,6 +274,24 @@ def test_the_guest_waits_for_as_many_posts_as_there_were() -> None:
         *(0, run | 100, post | 1, run | 100, 500, run | 200, post | 1),
         *(wait, run | 20, wait, run | 20),
     )
+
+
+def test_files_that_are_there_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    events = [*of.clocks(0, (1, 1, 2, 2, 2, 2)), *_ran((0, 7, 100, 1_100))]
+    assert _imported(tmp_path, capsys, events)[0] == 0
+    toml, draft = tmp_path / "load.toml", tmp_path / "load-platform.toml"
+    kept = toml.rename(tmp_path / "kept.toml")
+    code, said = _imported(tmp_path, capsys, events)
+    assert (code, toml.exists()) == (2, False)
+    assert "load.bursts is there: allowed: the name of a new file" in said
+    # `check` takes what the import gives, and nothing else.
+    kept.rename(toml)
+    draft.write_text(draft.read_text() + "# edited\n")
+    found = {path: path.read_text() for path in (toml, draft)}
+    command = ["scenario", "check", str(tmp_path / "x.txt"), "--out", str(toml)]
+    assert main(command) == 2
+    assert "load-platform.toml is there, and not what the import gives" in capsys.readouterr().err
+    assert found == {path: path.read_text() for path in found}
 
 
 WRONG = {
