@@ -17,6 +17,8 @@ from eascope.analysis.recordings.tables import COLUMNS, WAKES, Raw, Recording, R
 _FIRST_VALUE = re.compile(r"cpu_frequency(?:_devlib)?:\s+state=(\d+) cpu_id=(\d+)")
 #: Clocks of ftrace that CPUs do not share.
 APART = ("local", "counter")
+#: What is added to the pid of an ended thread whose pid another one has later.
+REUSED = 10_000_000
 #: A pause of all CPUs that is no idling.
 LONG_NS = 10_000_000_000
 
@@ -70,7 +72,8 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
     if not switch.height:
         there = ", ".join(f"{n} {event}" for event, n in raw.counts.most_common(3))
         raise RecordingError(f"{path}: no sched_switch: allowed: a recording with it ({there})")
-    notes = []
+    notes = _reused(raw, tables)
+    switch = tables["switch"]
     marked = [
         (at, int(found[2]), int(found[1]))
         for at, text in tables["mark"].select("t_ns", "text").iter_rows()
@@ -131,6 +134,30 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
         capacities=raw.capacities,
         clocks=raw.clocks,
     )
+
+
+def _reused(raw: Raw, tables: dict[str, pl.DataFrame]) -> list[str]:
+    """Take threads apart that had the same number one after the other."""
+    last = dict(tables["switch"].group_by("next_pid").agg(pl.col("t_ns").max()).iter_rows())
+    again = [end for end in sorted(raw.ended) if last.get(end[1], 0) > end[0]]
+    said = []
+    for at, pid, comm in again:
+        other = int(pid) + REUSED
+        while other in raw.names:
+            other += REUSED
+        said.append(f"{comm} {other}, then {raw.names.get(pid, '')} {pid}")
+        raw.names[other] = comm
+        for name, columns in (("switch", ("prev_pid", "next_pid")), ("wake", ("pid", "waker"))):
+            earlier = [
+                pl.when((pl.col(column) == pid) & (pl.col("t_ns") <= at))
+                .then(other)
+                .otherwise(column)
+                .alias(column)
+                for column in columns
+            ]
+            tables[name] = tables[name].with_columns(earlier)
+    listed = "; ".join([*said[:4], *["..."] * (len(said) > 4)])
+    return [f"{len(said)} pids were used again: taken apart: {listed}"] if said else []
 
 
 def _with_wakers(wake: pl.DataFrame, switch: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from eascope.analysis.recordings.tables import BACK_NS, Ints, Raw, RecordingError
+from eascope.analysis.recordings.tables import BACK_NS, DEAD, Ints, Raw, RecordingError
 from eascope.host.lisa import host_trace_cmd
 
 _LINE = (
@@ -162,7 +162,13 @@ def _add(path: Path, raw: Raw, event: str, patterns: Sequence[str], rows: pl.Dat
     if event == "sched_switch":
         state = pl.col("state")
         bits = state.cast(pl.Int64, strict=False)
-        letters = pl.when(state.str.contains(r"^R\+?$")).then(0).otherwise(1)
+        letters = (
+            pl.when(state.str.contains(r"^R\+?$"))
+            .then(0)
+            .when(state.str.contains("^[XxZ]"))
+            .then(DEAD)
+            .otherwise(1)
+        )
         columns = columns.with_columns(bits.fill_null(letters).alias("prev_state"))
 
     def column(name: str) -> Ints | None:

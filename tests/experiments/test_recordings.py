@@ -140,6 +140,14 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
         ],
         [],
     ),
+    "1 pids were used again: taken apart: t7 10000007, then t7 7": (
+        [
+            *of.clocks(0, JUNO),
+            *(event.replace("=S", "=Z") for event in _ran((0, 7, 100, 200))),
+            *_ran((0, 7, 300, 1_000)),
+        ],
+        [],
+    ),
     "SCHED_DEADLINE, whose parameters are in no event: t7 7: replayed as fifo 98": (
         [*of.clocks(0, JUNO), *_ran((0, 7, 100, 1_100), prio=-1)],
         [],
@@ -207,6 +215,18 @@ THREADS: dict[str, tuple[list[str], list[str], list[tuple[str, str, int]]]] = {
             ("merged_0_f50", "fifo", 50),
             ("merged_0_o-10", "other", -10),
         ],
+    ),
+    "a pid that is used again": (
+        [
+            *of.clocks(0, JUNO),
+            *(
+                event.replace("t7", "old").replace("=S", "=X")
+                for event in _ran((0, 7, 100, 200), prio=49)
+            ),
+            *_ran((0, 7, 300, 1_000)),
+        ],
+        [],
+        [("t7_7", "other", 0), ("old_10000007", "fifo", 50)],
     ),
     "perfd is no recorder": (
         [*RECORDER, *(event.replace("t8", "perfd") for event in _ran((0, 8, 100, 900)))],
