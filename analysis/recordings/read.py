@@ -157,7 +157,20 @@ def _reused(raw: Raw, tables: dict[str, pl.DataFrame]) -> list[str]:
             ]
             tables[name] = tables[name].with_columns(earlier)
     listed = "; ".join([*said[:4], *["..."] * (len(said) > 4)])
-    return [f"{len(said)} pids were used again: taken apart: {listed}"] if said else []
+    notes = [f"{len(said)} pids were used again: taken apart: {listed}"] if said else []
+    apart = {pid for _, pid, _ in again}
+    renamed = [
+        f"{first} {pid}, then {raw.names.get(pid, '')}"
+        for pid, first in raw.first_names.items()
+        if pid > 0 and pid not in apart and raw.names.get(pid, first) != first
+    ]
+    if renamed:
+        listed = "; ".join([*renamed[:4], *["..."] * (len(renamed) > 4)])
+        notes.append(
+            f"{len(renamed)} pids change their name without an end: each is taken as one thread: "
+            f"{listed}"
+        )
+    return notes
 
 
 def _with_wakers(wake: pl.DataFrame, switch: pl.DataFrame) -> pl.DataFrame:

@@ -64,6 +64,8 @@ class Raw:
     #: Steps back of the clock in the file's own order.
     steps_back: int = 0
     names: dict[int, str] = field(default_factory=dict)
+    #: The name that a switch to a thread has first.
+    first_names: dict[int, str] = field(default_factory=dict)
     tgids: dict[int, int] = field(default_factory=dict)
     #: Clocks that were polled: time, CPU, kHz.
     polled: list[tuple[int, int, int]] = field(default_factory=list)
@@ -110,6 +112,9 @@ class Raw:
             self._put("switch", at | row)
             named(row["prev_pid"], "prev_comm")
             named(row["next_pid"], "next_comm")
+            pids, rows = np.unique(row["next_pid"], return_index=True)
+            firsts = dict(zip(pids.tolist(), text("next_comm", rows), strict=False))
+            self.first_names = firsts | self.first_names
             dead = np.flatnonzero((row["prev_state"] & DEAD != 0) & (row["prev_pid"] > 0))
             comms = text("prev_comm", dead)
             self.ended += zip(t_ns[dead], row["prev_pid"][dead], comms, strict=False)

@@ -215,6 +215,10 @@ MARKED = [
 ]
 #: What a person is told of a recording, by what was done to `COURSE`.
 SAID = {
+    "1 pids change their name without an end: each is taken as one thread: sh 7, then t7": (
+        *(event.replace("t7", "sh") for event in COURSE[:4]),
+        *COURSE[4:],
+    ),
     "2 frequencies are values of markers": (*COURSE, *MARKED),
     "no frequency was recorded": COURSE[1:],
     "no wake-up was recorded": (*COURSE[:2], *COURSE[3:]),
