@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -23,14 +23,20 @@ from eascope.analysis.recordings.bursts import (
     window_of,
 )
 from eascope.analysis.recordings.device import Device
-from eascope.analysis.recordings.tables import Recording
+from eascope.analysis.recordings.tables import Recording, RecordingError
 from eascope.experiments.platform_draft import draft_of
 from eascope.experiments.recorded import OPEN, THINKING, Burst, Recorded, Thread
 
 #: Threads by name that are there because of the recording.
 RECORDERS = re.compile(
-    r"^(traced|traced_probes|perfetto|atrace|trace-cmd|tracing-?|simpleperf|perf|shutils|lttng)",
+    r"(traced(_.*)?|perfetto.*|atrace|trace-cmd|tracing.*|simpleperf|perf(-exec)?|shutils.*|lttng.*)$"
 )
+#: Threads by name that a kernel of ours has itself.
+KERNEL = re.compile(
+    r"(kworker/|ksoftirqd/|migration/|cpuhp/|watchdog/|irq_work/|sugov:|rcu[bcogpst_]|kswapd)"
+)
+#: Of a SCHED_DEADLINE thread: its parameters are in no event, so it is the highest without any.
+DEADLINE = ("fifo", 98)
 #: A rest is think time where rests vary this much less than the times between wake-ups.
 STEADIER = 0.8
 #: Tasks of a scenario with threads of its own name; the others are one task.
@@ -92,7 +98,7 @@ def import_recording(
     :param path: of the file of bursts.
     :param most: threads that are kept by themselves.
     :param drop: whether the recorder's threads are left out.
-    :raises RecordingError: the window is empty or nobody ran in it.
+    :raises RecordingError: the window is empty, nobody ran in it, or only the recorder did.
     """
     begin, end = window_of(recording, window)
     bursts = bursts_of(recording, device, begin, end)
@@ -100,6 +106,11 @@ def import_recording(
     work = table.group_by("pid").agg(pl.col("work").sum()).sort("work", "pid", descending=True)
     total = float(work["work"].sum()) or 1.0
     pids = [pid for pid in work["pid"] if not (drop and is_recorder(recording, pid))]
+    if not pids:
+        raise RecordingError(
+            f"{recording.path}: only the recorder's threads ran: allowed: without --drop-recorder"
+        )
+    priorities = _priorities(bursts)
     kept, rest = pids[:most], pids[most:]
     made = Imported(recording, device, bursts, Recorded(path, 0, ()), [])
     own = {pid: rows for (pid,), rows in table.group_by(["pid"], maintain_order=True)}
@@ -107,7 +118,8 @@ def import_recording(
     numbers = _numbers(table)
     threads = []
     for pid in kept:
-        thread = _thread(recording, own[pid], pid, names, numbers, begin)
+        policy = policy_of(priorities[pid][0])
+        thread = _thread(recording, own[pid], pid, policy, names, numbers, begin)
         thread = replace(thread, cpus=_confined(made, pid, own[pid]))
         threads.append(thread)
         causes = own[pid]["cause"].value_counts(normalize=True)
@@ -121,13 +133,27 @@ def import_recording(
             )
         )
     if rest:
-        threads += _merged(pl.concat([own[pid] for pid in rest]), begin)
+        policies = {pid: policy_of(priorities[pid][0]) for pid in rest}
+        threads += _merged(own, policies, begin)
         made.merged = len(rest)
         made.merged_work = float(sum(own[pid]["work"].sum() for pid in rest)) / total
     made.recorded = Recorded(path, max(1, round(bursts.us)), tuple(threads))
     made.notes = [*recording.notes, *(f"{device.name}: {gap}" for gap in device.gaps)]
+    shares = {pid: share / total for pid, share in work.iter_rows() if pid in set(pids)}
     made.notes += list(_said(made, total))
+    made.notes += list(_said_of_threads(recording, shares, priorities))
     return made
+
+
+def _priorities(bursts: Bursts) -> dict[int, list[int]]:
+    """The priorities of each thread, by the kernel's number, most of its running time first."""
+    times = bursts.slices.group_by("pid", "prio").agg(
+        (pl.col("t1") - pl.col("t0")).sum().alias("t")
+    )
+    found: dict[int, list[int]] = {}
+    for pid, prio in times.sort("t", "prio", descending=True).select("pid", "prio").iter_rows():
+        found.setdefault(pid, []).append(prio)
+    return found
 
 
 def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
@@ -161,19 +187,29 @@ def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
     return ()
 
 
-def write_import(made: Imported, out: Path, *, model: bool = False) -> str:
+def write_import(made: Imported, out: Path, *, model: bool = False, again: bool = False) -> str:
     """Write the scenario ``out`` and what it needs, beside it.
 
     Returns the platform that is the device's: one of ours, or a draft that is written, too.
+
+    :param again: whether files may be there that are the same.
+    :raises RecordingError: a file is there; nothing is written then.
     """
-    out.write_text((model_toml if model else replay_toml)(made, out.stem))
+    texts = {out: (model_toml if model else replay_toml)(made, out.stem)}
     if not model:
-        made.recorded.path.write_text(made.recorded.text())
-    if made.device.platform:
-        return made.device.platform
+        texts[made.recorded.path] = made.recorded.text()
     draft = out.with_name(f"{out.stem}-platform.toml")
-    draft.write_text(draft_of(made.device))
-    return str(draft)
+    if not made.device.platform:
+        texts[draft] = draft_of(made.device)
+    for path, text in texts.items():
+        if path.exists() and not (again and path.read_bytes() == text.encode()):
+            differs = ", and not what the import gives" if again else ""
+            raise RecordingError(
+                f"--out {out}: {path} is there{differs}: allowed: the name of a new file"
+            )
+    for path, text in texts.items():
+        path.write_text(text)
+    return made.device.platform or str(draft)
 
 
 def is_recorder(recording: Recording, pid: int) -> bool:
@@ -197,6 +233,15 @@ def _said(made: Imported, total: float) -> Iterator[str]:
         )
     if (made.recording.wake["context"] < 0).any():
         yield "interrupts are not told apart from the thread that they interrupt"
+    yield from _said_of_clocks(made, total)
+    lost = made.bursts.slices.filter("lost").sort("work", descending=True)
+    if lost.height:
+        comm = made.recording.names.get(lost["pid"][0], "")
+        yield (
+            f"{lost.height} stays on a CPU end in a gap of events: "
+            f"{100 * float(lost['work'].sum()) / total:.0f} % of the work rests on them, "
+            f"{100 * float(lost['work'][0]) / total:.0f} % on one of {comm} {lost['pid'][0]}"
+        )
     long = table.filter((pl.col("t1") - pl.col("t0")) >= 1000 * SATURATED_US)
     if long.height:
         share = 100 * float(long["work"].sum()) / total
@@ -208,10 +253,6 @@ def _said(made: Imported, total: float) -> Iterator[str]:
             f"{long.height} bursts of 100 ms and more ({share:.0f} % of the work: {threads}): a "
             "saturated stretch hides how much more its thread would do"
         )
-    recorders = [of for of in made.threads if of.recorder]
-    if recorders:
-        share = 100 * sum(of.work_share for of in recorders)
-        yield f"the recorder's own threads: {len(recorders)}, with {share:.1f} % of the work"
     pinned = [of.thread for of in made.threads if of.thread.cpus]
     for thread in pinned:
         if not re.match(
@@ -223,6 +264,70 @@ def _said(made: Imported, total: float) -> Iterator[str]:
                 "it is taken as pinned"
             )
     yield "affinity, uclamp and cgroups are in no event of the recording: unknown"
+
+
+def _said_of_threads(
+    recording: Recording, shares: Mapping[int, float], priorities: Mapping[int, Sequence[int]]
+) -> Iterator[str]:
+    """Of threads that are kept or merged: the recorder's, the kernel's, and whose policy is odd."""
+
+    def said(pids: Sequence[int]) -> str:
+        return f"{len(pids)}, with {100 * sum(shares[pid] for pid in pids):.1f} % of the work"
+
+    def listed(pids: Sequence[int]) -> str:
+        named = [f"{recording.names.get(pid, '')} {pid}" for pid in pids[:4]]
+        return ", ".join([*named, *["..."] * (len(pids) > 4)])
+
+    recorders = [pid for pid in shares if is_recorder(recording, pid)]
+    if recorders:
+        yield f"the recorder's own threads: {said(recorders)}"
+    kernel = [pid for pid in shares if KERNEL.match(recording.names.get(pid, ""))]
+    if kernel:
+        yield (
+            f"the recorded kernel's threads: {said(kernel)}: they are replayed beside those that "
+            "the simulated kernel has itself"
+        )
+    deadline = [pid for pid in shares if priorities[pid][0] < 0]
+    if deadline:
+        yield (
+            f"SCHED_DEADLINE, whose parameters are in no event: {listed(deadline)}: replayed as "
+            f"{DEADLINE[0]} {DEADLINE[1]}"
+        )
+    changed = [pid for pid in shares if len(priorities[pid]) > 1]
+    if changed:
+        yield (
+            f"the priority changed of {len(changed)} threads ({listed(changed)}): each has the one "
+            "of most of its running time"
+        )
+
+
+def _said_of_clocks(made: Imported, total: float) -> Iterator[str]:
+    """Where the clock is not recorded: what it is taken to be, and the work that rests on it."""
+    window, freq = made.bursts, made.recording.freq
+    work = Work(made.recording, made.device, window.begin_ns, window.end_ns)
+    for of in made.device.clusters:
+        done = 0.0
+        for cpu in set(of.cpus) & set(work.assumed):
+            stays = window.slices.filter(pl.col("cpu") == cpu)
+            limit = work.assumed[cpu][0]
+            first, last = (
+                work.until(cpu, stays[n].clip(0, limit).to_numpy()) for n in ("t0", "t1")
+            )
+            done += float((last - first).clip(0).sum())
+        share = 100 * done / total
+        taken = sorted({work.assumed[cpu][1] // 1000 for cpu in of.cpus if cpu in work.assumed})
+        mhz = ", ".join(map(str, taken))
+        if not freq["cpu"].is_in(of.cpus).any():
+            if freq.height:
+                yield (
+                    f"{of.name}: no clock was recorded: taken at its top clock, {mhz} MHz "
+                    f"({share:.0f} % of the work)"
+                )
+        elif done:
+            yield (
+                f"{of.name}: the clock before its first event is unknown: taken as the one that it "
+                f"had most of the time, {mhz} MHz ({share:.0f} % of the work)"
+            )
 
 
 def _names(recording: Recording, pids: Sequence[int]) -> dict[int, str]:
@@ -244,11 +349,11 @@ def _thread(
     recording: Recording,
     rows: pl.DataFrame,
     pid: int,
+    policy: tuple[str, int],
     names: dict[int, str],
     numbers: dict[int, int],
     begin_ns: int,
 ) -> Thread:
-    policy, priority = policy_of(int(rows["prio"][0]))
     begins, ends = rows["begin"].to_numpy() - begin_ns, rows["t1"].to_numpy() - begin_ns
     rests = np.maximum(0, begins - np.concatenate([[0], ends[:-1]])) / 1000
     bursts = tuple(
@@ -270,7 +375,7 @@ def _thread(
     alone = np.array([not burst.waker for burst in bursts])
     comm = recording.names.get(pid, str(pid))
     thinks = _thinks(begins / 1000, rests, alone)
-    return Thread(names[pid], pid, policy, priority, THINKING if thinks else OPEN, comm, bursts)
+    return Thread(names[pid], pid, *policy, THINKING if thinks else OPEN, comm, bursts)
 
 
 def _thinks(begins: np.ndarray, rests: np.ndarray, alone: np.ndarray) -> bool:
@@ -295,23 +400,35 @@ def _cv(values: np.ndarray) -> float:
 
 def policy_of(prio: int) -> tuple[str, int]:
     """Policy, and nice or priority, by the kernel's own number."""
-    if prio < 0 or prio >= 140:
+    if prio < 0:
+        return DEADLINE
+    if prio >= 140:
         return "other", 0
     if prio < 100:
         return "fifo", max(1, min(98, 99 - prio))
     return "other", prio - 120
 
 
-def _merged(rows: pl.DataFrame, begin_ns: int) -> list[Thread]:
-    """Threads that stand for the smallest ones, one for each CPU on which these ran."""
+def _merged(
+    own: Mapping[object, pl.DataFrame], policies: Mapping[int, tuple[str, int]], begin_ns: int
+) -> list[Thread]:
+    """Threads that stand for the smallest ones, by CPU on which these ran, policy and priority."""
     made = []
-    for (cpu,), part in rows.sort("begin").group_by(["cpu"], maintain_order=True):
+    rows = pl.concat(
+        own[pid].with_columns(pl.lit(policy).alias("policy"), pl.lit(priority).alias("priority"))
+        for pid, (policy, priority) in policies.items()
+    ).sort("begin")
+    for (cpu, policy, priority), part in rows.group_by(
+        ["cpu", "policy", "priority"], maintain_order=True
+    ):
         bursts, last = [], 0.0
         for begin, work in part.select("begin", "work").iter_rows():
             at = max(0, begin - begin_ns) / 1000
             bursts.append(Burst(at, max(0.0, at - last), work))
             last = at
-        made.append(Thread(f"merged_{cpu}", 0, "other", 0, OPEN, "merged", tuple(bursts)))
+        kind = "" if (policy, priority) == ("other", 0) else f"_{str(policy)[0]}{priority}"
+        head = (f"merged_{cpu}{kind}", 0, str(policy), int(str(priority)))
+        made.append(Thread(*head, OPEN, "merged", tuple(bursts)))
     return made
 
 

@@ -28,7 +28,8 @@ SATURATED_US = 100_000
 class Bursts:
     """Of a window of a recording.
 
-    :ivar slices: ``pid cpu t0 t1 work burst slept``: stays of threads on CPUs, times in ns.
+    :ivar slices: ``pid prio cpu t0 t1 work burst slept lost``: stays of threads on CPUs, times in
+        ns; ``lost``: its end is that of another thread's stay, so an event is missing.
     :ivar bursts: ``pid begin t0 t1 work wait cause waker waker_burst offset``. ``begin`` is the
         wake-up, or the first time on a CPU without one; ``offset`` is the work that the waker had
         done by then in its own burst.
@@ -46,10 +47,14 @@ class Bursts:
 
 
 class Work:
-    """Work that a CPU does from the begin of the window on, at the recorded clocks."""
+    """Work that a CPU does from the begin of the window on, at the recorded clocks.
+
+    :ivar assumed: for each CPU until when its clock is not known, and what it is taken to be.
+    """
 
     def __init__(self, recording: Recording, device: Device, begin_ns: int, end_ns: int) -> None:
         self.courses: dict[int, tuple[Ints, Ints, npt.NDArray[Any], npt.NDArray[Any]]] = {}
+        self.assumed: dict[int, tuple[int, int]] = {}
         speeds = device.speeds()
         for cpu in device.cpus:
             cluster = device.cluster_of(cpu)
@@ -60,12 +65,13 @@ class Work:
             if not len(times):  # the clock of another CPU of the cluster, or its top
                 mates = recording.freq.filter(pl.col("cpu").is_in(cluster.cpus))
                 times, khz = mates["t_ns"].to_numpy(), mates["khz"].to_numpy()
-            if not len(times):
-                times, khz = np.array([begin_ns]), np.array([cluster.top_khz])
-            # Before its first event the clock is taken to be the same.
             inside = (times > begin_ns) & (times < end_ns)
             before = np.flatnonzero(times <= begin_ns)
-            first = khz[before[-1]] if len(before) else khz[0]
+            if len(before):
+                first = int(khz[before[-1]])
+            else:  # the event is a change, so the clock was most likely another one
+                first = _usual(times, khz, recording.end_ns) if len(times) else cluster.top_khz
+                self.assumed[cpu] = (int(min([*times[:1], end_ns])), first)
             at = np.concatenate([[begin_ns], times[inside]]).astype(np.int64)
             clock = np.concatenate([[first], khz[inside]]).astype(np.int64)
             speed = clock * speeds[cpu]
@@ -78,6 +84,13 @@ class Work:
         place = np.clip(np.searchsorted(at, times, side="right") - 1, 0, None)
         found: Floats = (done[place] + (times - at[place]) * speed[place]) / 1000
         return found
+
+
+def _usual(times: Ints, khz: Ints, end_ns: int) -> int:
+    """The clock that there was for most of the time since the first event."""
+    known, place = np.unique(khz, return_inverse=True)
+    stays = np.diff(times, append=end_ns)
+    return int(known[np.bincount(place, weights=stays).argmax()])
 
 
 def window_of(recording: Recording, text: str) -> tuple[int, int]:
@@ -134,7 +147,6 @@ def bursts_of(recording: Recording, device: Device, begin_ns: int, end_ns: int) 
     )
     bursts = slices.group_by("burst", maintain_order=True).agg(
         pl.col("pid").first(),
-        pl.col("prio").first(),
         pl.col("t0").first(),
         pl.col("t1").last(),
         pl.col("work").sum(),
@@ -151,14 +163,16 @@ def _slices(recording: Recording, begin_ns: int, end_ns: int) -> pl.DataFrame:
     left = switch.with_columns(
         pl.col("t_ns").shift(-1).over("cpu").fill_null(end_ns).alias("t1"),
         (pl.col("prev_state").shift(-1).over("cpu").fill_null(0) & SLEEPING != 0).alias("slept"),
+        pl.col("prev_pid").shift(-1).over("cpu").fill_null(-1).alias("left"),
+    ).with_columns(
+        ((pl.col("left") >= 0) & (pl.col("left") != pl.col("next_pid"))).alias("lost"),
     )
     stays = left.select(
         pl.col("next_pid").alias("pid"),
         pl.col("next_prio").alias("prio"),
         "cpu",
         pl.col("t_ns").alias("t0"),
-        "t1",
-        "slept",
+        *("t1", "slept", "lost"),
     )
     # Who ran when the recording began is known from the first switch of each CPU.
     first = (
@@ -171,6 +185,7 @@ def _slices(recording: Recording, begin_ns: int, end_ns: int) -> pl.DataFrame:
             pl.lit(recording.begin_ns, pl.Int64).alias("t0"),
             pl.col("t_ns").alias("t1"),
             (pl.col("prev_state") & SLEEPING != 0).alias("slept"),
+            pl.lit(value=False).alias("lost"),
         )
     )
     whole = pl.concat([first, stays]).filter(
@@ -257,7 +272,7 @@ def _with_waker(bursts: pl.DataFrame, slices: pl.DataFrame, work: Work) -> pl.Da
             .alias("cause"),
         )
         .select(
-            *("burst", "pid", "prio", "cpu", "begin", "t0", "t1", "work", "wait", "preempted"),
+            *("burst", "pid", "cpu", "begin", "t0", "t1", "work", "wait", "preempted"),
             *("cause", "waker", "waker_burst", "offset"),
         )
         .sort("burst")

@@ -17,6 +17,8 @@ from eascope.host.strict import read_toml
 DEVICES = Path(__file__).parent / "devices.toml"
 #: CPUs of a policy print their new clock within this time of each other.
 _TOGETHER_NS = 1_000_000
+#: With fewer clocks than these a device is hardly known by them.
+FEW_CLOCKS = 3
 #: Clocks that agree, in kHz.
 _SAME_KHZ = 1_000
 
@@ -100,17 +102,25 @@ def device_of(
     if capacities:
         return _guessed(recording, seen, capacities)
     candidates = [*_known(), *_ours()]
-    named = [
-        device
-        for words, device in candidates
-        if any(word in recording.device.lower() for word in words)
-    ]
+    for words, device in candidates:
+        named = any(word in recording.device.lower() for word in words)
+        if named and len(device.cpus) == recording.cpus:
+            return device
     fitting = [device for _, device in candidates if _fits(device, seen, recording.cpus)]
-    found = next(
-        (device for device in (*named, *fitting) if len(device.cpus) == recording.cpus), None
-    )
+    if fitting:
+        return replace(fitting[0], gaps=(_by_clocks(fitting, seen),))
     said = [recording.capacities.get(cpu, 0) for cpu in range(recording.cpus)]
-    return found or _guessed(recording, seen, said if all(said) else ())
+    return _guessed(recording, seen, said if all(said) else ())
+
+
+def _by_clocks(fitting: Sequence[Device], seen: Mapping[int, Sequence[int]]) -> str:
+    """How sure a device is that was found by its clocks."""
+    count = len({khz for clocks in seen.values() for khz in clocks})
+    few = "only " if count < FEW_CLOCKS else ""
+    said = f"found by its clocks: {few}{count} distinct one{'s' * (count > 1)} seen"
+    names = sorted({device.name for device in fitting[1:]} - {fitting[0].name})
+    others = ", ".join([*names[:4], *["..."] * (len(names) > 4)])
+    return f"{said}; also fits {others} (--platform states it)" if names else said
 
 
 def _fits(device: Device, seen: Mapping[int, Sequence[int]], cpus: int) -> bool:

@@ -17,6 +17,8 @@ from eascope.analysis.recordings.tables import COLUMNS, WAKES, Raw, Recording, R
 _FIRST_VALUE = re.compile(r"cpu_frequency(?:_devlib)?:\s+state=(\d+) cpu_id=(\d+)")
 #: Clocks of ftrace that CPUs do not share.
 APART = ("local", "counter")
+#: What is added to the pid of an ended thread whose pid another one has later.
+REUSED = 10_000_000
 #: A pause of all CPUs that is no idling.
 LONG_NS = 10_000_000_000
 
@@ -70,20 +72,28 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
     if not switch.height:
         there = ", ".join(f"{n} {event}" for event, n in raw.counts.most_common(3))
         raise RecordingError(f"{path}: no sched_switch: allowed: a recording with it ({there})")
-    notes = []
+    notes = _reused(raw, tables)
+    switch = tables["switch"]
     marked = [
         (at, int(found[2]), int(found[1]))
         for at, text in tables["mark"].select("t_ns", "text").iter_rows()
         if (found := _FIRST_VALUE.search(text))
     ]
-    for more, origin in ((marked, "values of markers"), (raw.polled, "polled")):
-        if more:
-            rows = pl.DataFrame(more, schema=["t_ns", "cpu", "khz"], orient="row")
-            both = pl.concat([tables["freq"], rows.cast(pl.Int64)])
-            tables["freq"] = both.sort("t_ns", maintain_order=True)
-            notes.append(f"{len(more)} frequencies are {origin}")
     timed = [tables[name] for name in ("switch", "wake", "freq", "idle") if tables[name].height]
     begin = min(int(table["t_ns"][0]) for table in timed)
+    for more, origin in ((marked, "values of markers"), (raw.polled, "polled")):
+        if more:
+            rows = pl.DataFrame(more, schema=["t_ns", "cpu", "khz"], orient="row").cast(pl.Int64)
+            # A value is no change: without an event before it, it was there from the begin.
+            changed = dict(tables["freq"].group_by("cpu").agg(pl.col("t_ns").min()).iter_rows())
+            known = pl.col("cpu").replace_strict(changed, default=pl.col("t_ns"))
+            first = pl.col("cpu").is_first_distinct() & (pl.col("t_ns") <= known)
+            stated = pl.when(first).then(pl.min_horizontal("t_ns", begin)).otherwise("t_ns")
+            both = pl.concat([tables["freq"], rows.with_columns(stated.alias("t_ns"))])
+            tables["freq"] = both.sort("t_ns", maintain_order=True)
+            notes.append(f"{len(more)} frequencies are {origin}")
+    tables["freq"] = tables["freq"].filter(pl.col("khz") > 0)  # 0: the CPU was off
+    timed = [tables[name] for name in ("switch", "wake", "freq", "idle") if tables[name].height]
     end = max(int(table["t_ns"][-1]) for table in timed)
     numbers = (cpu for table in timed for cpu in table["cpu"].unique())
     cpus = max(raw.cpus, *(cpu + 1 for cpu in numbers))
@@ -96,7 +106,9 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
     silent = [cpu for cpu in range(cpus) if cpu not in seen]
     if silent:
         which = ", ".join(map(str, silent))
-        notes.append(f"CPU {which}: no event at all: asleep, off or lost; taken as idle")
+        notes.append(
+            f"CPU {which}: no switch and no idle event: asleep, off or lost; taken as idle"
+        )
     if not tables["freq"].height:
         notes.append("no frequency was recorded: every CPU is taken to be at its top clock")
     if not waking:
@@ -122,6 +134,43 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
         capacities=raw.capacities,
         clocks=raw.clocks,
     )
+
+
+def _reused(raw: Raw, tables: dict[str, pl.DataFrame]) -> list[str]:
+    """Take threads apart that had the same number one after the other."""
+    last = dict(tables["switch"].group_by("next_pid").agg(pl.col("t_ns").max()).iter_rows())
+    again = [end for end in sorted(raw.ended) if last.get(end[1], 0) > end[0]]
+    said = []
+    for at, pid, comm in again:
+        other = int(pid) + REUSED
+        while other in raw.names:
+            other += REUSED
+        said.append(f"{comm} {other}, then {raw.names.get(pid, '')} {pid}")
+        raw.names[other] = comm
+        for name, columns in (("switch", ("prev_pid", "next_pid")), ("wake", ("pid", "waker"))):
+            earlier = [
+                pl.when((pl.col(column) == pid) & (pl.col("t_ns") <= at))
+                .then(other)
+                .otherwise(column)
+                .alias(column)
+                for column in columns
+            ]
+            tables[name] = tables[name].with_columns(earlier)
+    listed = "; ".join([*said[:4], *["..."] * (len(said) > 4)])
+    notes = [f"{len(said)} pids were used again: taken apart: {listed}"] if said else []
+    apart = {pid for _, pid, _ in again}
+    renamed = [
+        f"{first} {pid}, then {raw.names.get(pid, '')}"
+        for pid, first in raw.first_names.items()
+        if pid > 0 and pid not in apart and raw.names.get(pid, first) != first
+    ]
+    if renamed:
+        listed = "; ".join([*renamed[:4], *["..."] * (len(renamed) > 4)])
+        notes.append(
+            f"{len(renamed)} pids change their name without an end: each is taken as one thread: "
+            f"{listed}"
+        )
+    return notes
 
 
 def _with_wakers(wake: pl.DataFrame, switch: pl.DataFrame) -> pl.DataFrame:

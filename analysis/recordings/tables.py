@@ -40,6 +40,8 @@ TEXTS = ("text", "name")
 HARDIRQ, SOFTIRQ = 8, 16
 #: Kernel's bits of a sleeping thread; with none of them it was preempted.
 SLEEPING = 0xFF
+#: Of them those of a thread that has ended: EXIT_DEAD, EXIT_ZOMBIE.
+DEAD = 0x30
 WAKES = ("sched_waking", "sched_wakeup")
 #: A step back in time that is no race between CPUs.
 BACK_NS = 1_000_000
@@ -62,12 +64,16 @@ class Raw:
     #: Steps back of the clock in the file's own order.
     steps_back: int = 0
     names: dict[int, str] = field(default_factory=dict)
+    #: The name that a switch to a thread has first.
+    first_names: dict[int, str] = field(default_factory=dict)
     tgids: dict[int, int] = field(default_factory=dict)
     #: Clocks that were polled: time, CPU, kHz.
     polled: list[tuple[int, int, int]] = field(default_factory=list)
     #: What the recorder says of the CPUs.
     capacities: dict[int, int] = field(default_factory=dict)
     clocks: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    #: Ends of threads: time, pid, name.
+    ended: list[tuple[int, int, str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -106,6 +112,12 @@ class Raw:
             self._put("switch", at | row)
             named(row["prev_pid"], "prev_comm")
             named(row["next_pid"], "next_comm")
+            pids, rows = np.unique(row["next_pid"], return_index=True)
+            firsts = dict(zip(pids.tolist(), text("next_comm", rows), strict=False))
+            self.first_names = firsts | self.first_names
+            dead = np.flatnonzero((row["prev_state"] & DEAD != 0) & (row["prev_pid"] > 0))
+            comms = text("prev_comm", dead)
+            self.ended += zip(t_ns[dead], row["prev_pid"][dead], comms, strict=False)
         elif event in (*WAKES, "sched_wakeup_new"):
             flags = number("common_flags")
             context = np.where(flags & HARDIRQ, 1, np.where(flags & SOFTIRQ, 2, 0))

@@ -13,13 +13,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from eascope.analysis.recordings.tables import BACK_NS, Ints, Raw, RecordingError
+from eascope.analysis.recordings.tables import BACK_NS, DEAD, Ints, Raw, RecordingError
 from eascope.host.lisa import host_trace_cmd
 
 _LINE = (
     r"^\s*(?P<comm>.*)-(?P<common_pid>\d+)\s+(?:\(\s*(?P<tgid>\d+|-+)\)\s+)?\[(?P<cpu>\d+)\]\s+"
     r"(?:(?P<flags>[^\s\d:]\S{3,5})\s+)?(?P<seconds>\d+)\.(?P<parts>\d{6,9}): "
     r"(?P<event>[^\s:]+):\s*(?P<detail>.*)$"
+)
+#: The same in the latency format, as of ``trace-cmd report -l``.
+_LATENCY = _LINE.replace(r"\[(?P<cpu>\d+)\]\s+(?:", r"(?P<cpu>\d+)(?:").replace(
+    r"\s+)?(?P<sec", r"\s+)(?P<sec"
 )
 #: Fields of events in the forms in which kernels and trace-cmd print them.
 _SWITCH = (
@@ -81,9 +85,12 @@ def read_text(path: Path, data: bytes) -> Raw | None:
         if data.strip()
         else pl.DataFrame(schema={"line": pl.String})
     )
-    found = lines.select(pl.col("line").str.extract_groups(_LINE).alias("groups")).unnest("groups")
-    events = found.filter(pl.col("event").is_not_null())
-    if not events.height:
+    for pattern in (_LINE, _LATENCY):
+        groups = pl.col("line").str.extract_groups(pattern).alias("groups")
+        events = lines.select(groups).unnest("groups").filter(pl.col("event").is_not_null())
+        if events.height:
+            break
+    else:
         return None
     raw = Raw()
     raw.lost = sum(
@@ -155,7 +162,13 @@ def _add(path: Path, raw: Raw, event: str, patterns: Sequence[str], rows: pl.Dat
     if event == "sched_switch":
         state = pl.col("state")
         bits = state.cast(pl.Int64, strict=False)
-        letters = pl.when(state.str.contains(r"^R\+?$")).then(0).otherwise(1)
+        letters = (
+            pl.when(state.str.contains(r"^R\+?$"))
+            .then(0)
+            .when(state.str.contains("^[XxZ]"))
+            .then(DEAD)
+            .otherwise(1)
+        )
         columns = columns.with_columns(bits.fill_null(letters).alias("prev_state"))
 
     def column(name: str) -> Ints | None:

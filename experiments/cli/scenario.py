@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,6 +109,10 @@ def run(options: argparse.Namespace) -> int:
         if getattr(options, option) != default and kind not in kinds:
             name = option.replace("_", "-")
             raise RequestError(f"--{name}: of no use here: allowed: with {' or '.join(kinds)}")
+    if options.name and options.out and Path(options.out).stem != options.name:
+        raise RequestError(
+            f"--name {options.name}: of no use with --out {options.out}: allowed: one of the two"
+        )
     if kind != EXPORT and not Path(options.source).is_file():
         raise RequestError(
             f"scenario {options.verb} {options.source}: no such file: allowed: a recording, or a "
@@ -118,7 +123,8 @@ def run(options: argparse.Namespace) -> int:
     from eascope.experiments.recording_import import write_import
 
     made, out = _imported(options)
-    platform = write_import(made, out, model=options.model)
+    again = options.verb == "check"
+    platform = write_import(made, out, model=options.model, again=again)
     if options.verb == "check":
         return _check(made, out, platform, options)
     if options.json:
@@ -214,11 +220,15 @@ def _imported(options: argparse.Namespace) -> tuple[Imported, Path]:
     out = Path(options.out or f"{name}.toml")
     if out.suffix != ".toml" or not out.parent.is_dir():
         raise RequestError(f"--out: {options.out}: allowed: a file X.toml in a folder that exists")
+    if options.platform and options.capacities:
+        raise RequestError("--capacities: of no use with --platform: allowed: one of the two")
     try:
         capacities = [float(part) for part in options.capacities.split(",") if part]
+        if not all(0 < capacity < math.inf for capacity in capacities):
+            raise ValueError
     except ValueError as error:
         raise RequestError(
-            f"--capacities: {options.capacities}: allowed: numbers with commas"
+            f"--capacities: {options.capacities}: allowed: numbers above 0 with commas"
         ) from error
     recording = read_recording(path)
     platform = load_platform(options.platform) if options.platform else None
@@ -271,7 +281,8 @@ def _print(made: Imported) -> None:
         print(f"and {len(made.threads) - LISTED} more threads with {share:.1f} % of the work")
     if made.merged:
         share = 100 * made.merged_work
-        print(f"{made.merged} smaller threads with {share:.2f} % of the work are merged")
+        what = f"{made.merged} smaller threads with {share:.2f} % of the work"
+        print(f"{what} are merged by CPU and policy")
 
 
 def _range(cpus: tuple[int, ...]) -> str:

@@ -86,16 +86,183 @@ def test_dropped_and_merged_threads(
     trace: Path, tmp_path: Path, juno: Platform, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "load.toml"
-    command = ["scenario", "import", str(trace), "--out", str(out), "--json"]
-    assert main([*command, "--drop-recorder"]) == 0
+    command = ["scenario", "import", str(trace), "--json", "--out"]
+    assert main([*command, str(tmp_path / "dropped.toml"), "--drop-recorder"]) == 0
     assert json.loads(capsys.readouterr().out)["threads"] == 2
-    assert main([*command, "--most", "1"]) == 0
+    assert main([*command, str(out), "--most", "1"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert (made["merged_threads"], made["merged_work"]) == (2, pytest.approx(0.334, abs=0.001))
     threads = recorded.read_recorded(out.with_suffix(".bursts")).threads
     assert [thread.name for thread in threads] == ["t7_7", "merged_3", "merged_4"]
     assert not any(burst.waker for thread in threads for burst in thread.bursts)
     assert load_scenario(str(out), juno).tasks[-1].recorded == ("merged_3", "merged_4")
+
+
+def _ran(*stays: tuple[int, int, int, int], prio: int = 120) -> list[str]:
+    """Switches of threads that run: CPU, thread, from and until, in us."""
+    return [
+        event
+        for cpu, pid, first, last in stays
+        for event in (
+            of.switch(first, cpu, 0, "R", pid, prio),
+            of.switch(last, cpu, pid, "S", 0, prio),
+        )
+    ]
+
+
+RECORDER = [
+    *of.clocks(0, JUNO),
+    *(event.replace("t9", "perf") for event in _ran((0, 9, 2_000, 2_100))),
+]
+#: Events and options of an import, and what it says.
+SAID: dict[str, tuple[list[str], list[str]]] = {
+    "little: the clock before its first event is unknown: taken as the one that it had most of "
+    "the time, 950 MHz (50 % of the work)": (
+        [
+            *of.clocks(0, JUNO)[1:3],
+            *_ran((0, 7, 100, 1_100)),
+            of.clock(1_100, 0, 450_000),
+            of.clock(1_200, 0, 950_000),
+            *_ran((0, 8, 2_000, 3_000)),
+        ],
+        [],
+    ),
+    "little: no clock was recorded: taken at its top clock, 950 MHz (100 % of the work)": (
+        [*of.clocks(0, JUNO)[1:3], *_ran((0, 7, 100, 1_100))],
+        ["--platform", "juno-r2"],
+    ),
+    "1 stays on a CPU end in a gap of events: 80 % of the work rests on them, 80 % on one of t7": (
+        [
+            *of.clocks(0, JUNO),
+            of.switch(100, 0, 0, "R", 7),
+            of.switch(4_100, 0, 0, "R", 8),
+            of.switch(5_100, 0, 8, "S", 0),
+        ],
+        [],
+    ),
+    "1 pids were used again: taken apart: t7 10000007, then t7 7": (
+        [
+            *of.clocks(0, JUNO),
+            *(event.replace("=S", "=Z") for event in _ran((0, 7, 100, 200))),
+            *_ran((0, 7, 300, 1_000)),
+        ],
+        [],
+    ),
+    "SCHED_DEADLINE, whose parameters are in no event: t7 7: replayed as fifo 98": (
+        [*of.clocks(0, JUNO), *_ran((0, 7, 100, 1_100), prio=-1)],
+        [],
+    ),
+    "the priority changed of 1 threads (t7 7): each has the one of most of its running time": (
+        [
+            *of.clocks(0, JUNO),
+            *_ran((0, 7, 100, 200)),
+            *_ran((0, 7, 300, 1_000), (0, 7, 2_000, 3_000), prio=49),
+        ],
+        [],
+    ),
+    "the recorder's own threads: 1, with 10.0 % of the work": (
+        [*RECORDER, *_ran((0, 7, 100, 1_000))],
+        ["--most", "1"],
+    ),
+    "the recorded kernel's threads: 1, with 30.0 % of the work: they are replayed beside": (
+        [
+            *of.clocks(0, JUNO),
+            *_ran((0, 7, 100, 800)),
+            *(of_kernel.replace("t9", "sugov:0") for of_kernel in _ran((0, 9, 800, 1_100))),
+        ],
+        [],
+    ),
+}
+
+
+def _imported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], events: list[str], *options: str
+) -> tuple[int, str]:
+    """Of an import as `load.toml`: how it ends, and what it prints, as one line."""
+    path = of.saved(tmp_path / "x.txt", of.text(*events, cpus=6))
+    code = main(["scenario", "import", str(path), "--out", str(tmp_path / "load.toml"), *options])
+    done = capsys.readouterr()
+    return code, " ".join((done.out + done.err).split())
+
+
+@pytest.mark.parametrize("words", SAID)
+def test_an_import_says_what_it_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    events, options = SAID[words]
+    assert words in _imported(tmp_path, capsys, events, *options)[1]
+
+
+#: Events and options of an import, and heads of its threads: name, policy, priority.
+THREADS: dict[str, tuple[list[str], list[str], list[tuple[str, str, int]]]] = {
+    "most of the time": (
+        [*of.clocks(0, JUNO), *_ran((0, 7, 100, 200)), *_ran((0, 7, 300, 1_000), prio=49)],
+        [],
+        [("t7_7", "fifo", 50)],
+    ),
+    "merged by policy": (
+        [
+            *of.clocks(0, JUNO),
+            *_ran((0, 7, 100, 2_000)),
+            *_ran((0, 8, 2_000, 3_000)),
+            *_ran((0, 9, 3_000, 4_000), prio=49),
+            *_ran((0, 10, 4_000, 5_000), prio=110),
+        ],
+        ["--most", "1"],
+        [
+            ("t7_7", "other", 0),
+            ("merged_0", "other", 0),
+            ("merged_0_f50", "fifo", 50),
+            ("merged_0_o-10", "other", -10),
+        ],
+    ),
+    "a pid that is used again": (
+        [
+            *of.clocks(0, JUNO),
+            *(
+                event.replace("t7", "old").replace("=S", "=X")
+                for event in _ran((0, 7, 100, 200), prio=49)
+            ),
+            *_ran((0, 7, 300, 1_000)),
+        ],
+        [],
+        [("t7_7", "other", 0), ("old_10000007", "fifo", 50)],
+    ),
+    "perfd is no recorder": (
+        [*RECORDER, *(event.replace("t8", "perfd") for event in _ran((0, 8, 100, 900)))],
+        ["--drop-recorder"],
+        [("perfd_8", "other", 0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THREADS)
+def test_threads_and_their_policies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
+    events, options, heads = THREADS[case]
+    assert _imported(tmp_path, capsys, events, *options)[0] == 0
+    threads = recorded.read_recorded(tmp_path / "load.bursts").threads
+    assert [(of.name, of.policy, of.priority) for of in threads] == heads
+
+
+#: Options of an import, and the line with which it is refused.
+REFUSED = {
+    ("--capacities", "1,1,1,1,1,nan"): "--capacities: 1,1,1,1,1,nan: allowed: numbers above 0",
+    ("--capacities", "1,1,1,1,1,-1"): "--capacities: 1,1,1,1,1,-1: allowed: numbers above 0",
+    ("--capacities", "1,1", "--platform", "juno-r2"): "of no use with --platform",
+    ("--name", "other"): "--name other: of no use with --out",
+    ("--drop-recorder",): "only the recorder's threads ran: allowed: without --drop-recorder",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_a_refused_import_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    code, said = _imported(tmp_path, capsys, RECORDER, *options)
+    assert (code, REFUSED[options] in said) == (2, True), said
+    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
 
 
 def test_a_model_says_what_it_has_fitted(trace: Path, tmp_path: Path, juno: Platform) -> None:
@@ -127,6 +294,28 @@ def test_the_guest_waits_for_as_many_posts_as_there_were() -> None:
         *(0, run | 100, post | 1, run | 100, 500, run | 200, post | 1),
         *(wait, run | 20, wait, run | 20),
     )
+
+
+def test_files_that_are_there_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eascope.experiments.cli.scenario._check", lambda *_: 0)  # without the run
+    events = [*of.clocks(0, (1, 1, 2, 2, 2, 2)), *_ran((0, 7, 100, 1_100))]
+    assert _imported(tmp_path, capsys, events)[0] == 0
+    toml, draft = tmp_path / "load.toml", tmp_path / "load-platform.toml"
+    kept = toml.rename(tmp_path / "kept.toml")
+    code, said = _imported(tmp_path, capsys, events)
+    assert (code, toml.exists()) == (2, False)
+    assert "load.bursts is there: allowed: the name of a new file" in said
+    # `check` takes what the import gives, and nothing else.
+    kept.rename(toml)
+    command = ["scenario", "check", str(tmp_path / "x.txt"), "--out", str(toml)]
+    assert main(command) == 0
+    draft.write_text(draft.read_text() + "# edited\n")
+    found = {path: path.read_text() for path in (toml, draft)}
+    assert main(command) == 2
+    assert "load-platform.toml is there, and not what the import gives" in capsys.readouterr().err
+    assert found == {path: path.read_text() for path in found}
 
 
 WRONG = {
