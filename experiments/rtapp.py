@@ -221,7 +221,8 @@ def _of_file(
         documents=documents,
         endless=(RT_APP_NAME, *([OTHERS_NAME] if any(map(_endless, besides.values())) else [])),
         tasks=tuple(
-            _record_of_file(task, tasks[task.name], ns, us_of_turn) for task in file.measured
+            _record_of_file(task, tasks[task.name], ns, us_of_turn, file.default_policy)
+            for task in file.measured
         ),
         replicate=replicate_record(
             scenario,
@@ -236,7 +237,9 @@ def _of_file(
     )
 
 
-def _record_of_file(task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction) -> TaskRecord:
+def _record_of_file(
+    task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction, default_policy: str
+) -> TaskRecord:
     """The record of a task of rt-app's own file.
 
     :param ns: of an iteration of the busy loop, as rt-app counts.
@@ -248,7 +251,9 @@ def _record_of_file(task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction)
         name=task.name,
         threads=task.threads,
         period_us=period_us,
-        deadline_us=period_us if task.absolute else None,
+        deadline_us=_deadline_us(period_us, task.deadlines(default_policy))
+        if task.absolute
+        else None,
         work_us=round(turns[0] * us_of_turn) if len({*turns}) == 1 else None,
         turns=tuple(turns),
         uclamp=UclampRange(known.attributes.uclamp_min, known.attributes.uclamp_max),
@@ -607,16 +612,17 @@ def _record(
 ) -> TaskRecord:
     """A task's record for ``cell.json``.
 
-    A deadline is the end of the period, if turns have a steady pace.
-
     :param longer: time of a us of work on the largest CPU, in us.
     """
     work = {None if phase.run_us is None else round(phase.run_us * longer) for phase in task.phases}
+    policies = [(phase.attributes or task.attributes).deadline for phase in task.phases]
     return TaskRecord(
         name=task.name,
         threads=tuple(names[key] for key in _keys(task)),
         period_us=task.period_us,
-        deadline_us=None if task.clock == "exponential" else task.period_us,
+        deadline_us=None
+        if task.clock == "exponential"
+        else _deadline_us(task.period_us, {each and each[1] for each in policies}),
         work_us=next(iter(work)) if len(work) == 1 else None,
         turns=tuple(turns),
         uclamp=UclampRange(task.attributes.uclamp_min, task.attributes.uclamp_max),
@@ -625,6 +631,16 @@ def _record(
         group=task.group.name if task.group else "",
         **_waiting(task),
     )
+
+
+def _deadline_us(period_us: int | None, policies: Collection[int | None]) -> int | None:
+    """The deadline of a task's turns, if they have a steady pace: the period's end or the policy's.
+
+    :param policies: deadlines of its policies; None: of one without. If they differ, it has none.
+    """
+    if not period_us or len(policies) != 1:
+        return None
+    return next(iter(policies)) or period_us
 
 
 def _waiting(task: Task) -> dict[str, Any]:

@@ -88,12 +88,14 @@ class RtAppTask:
     :param name: in measures; ``key`` is rt-app's, as short as a thread's name has to be.
     :param threads: their names in traces.
     :param says: what the file says of it.
+    :param own_timer: whether no other thread moves a timer of it on.
     """
 
     name: str
     key: str
     threads: tuple[str, ...]
     says: dict[str, Any]
+    own_timer: bool = True
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -120,10 +122,21 @@ class RtAppTask:
 
     @property
     def period_us(self) -> int | None:
-        """The period of its turns, where each phase has one timer with the same."""
+        """The period of its turns, where each phase has one timer with the same, of its own."""
         periods = {tuple(timers(part)) for part in self.parts}
-        one = next(iter(periods)) if len(periods) == 1 else ()
-        return one[0] or None if len(one) == 1 else None
+        one = next(iter(periods)) if len(periods) == 1 and len(timer_names(self.says)) == 1 else ()
+        return one[0] or None if len(one) == 1 and self.own_timer else None
+
+    def deadlines(self, default_policy: str) -> set[int | None]:
+        """Deadlines of its policies, by phase, as rt-app completes them; None: of another one."""
+        stated = [{"policy": default_policy} | self.says | part for part in self.parts]
+        keys = ("dl-deadline", "dl-period", "dl-runtime")
+        return {
+            next((part[key] for key in keys if part.get(key)), None)
+            if part["policy"] == "SCHED_DEADLINE"
+            else None
+            for part in stated
+        }
 
     @property
     def absolute(self) -> bool:
@@ -218,6 +231,27 @@ def timers(part: Mapping[str, Any]) -> list[int]:
     return [timer.get("period", 0) for timer in events(part, "timer")]
 
 
+def timer_names(task: dict[str, Any]) -> set[str]:
+    """Names of a task's timers; one whose name begins with ``unique`` is each thread's own."""
+    every = [timer for part in parts(task) for timer in events(part, "timer")]
+    return {timer.get("ref", "unknown") for timer in every}
+
+
+def _shared_timers(
+    tasks: Mapping[str, dict[str, Any]], threads: Mapping[str, tuple[str, ...]]
+) -> dict[str, list[str]]:
+    """The timers that several threads move on, with their tasks; all forked threads count."""
+    users: dict[str, list[str]] = {}
+    for name, task in tasks.items():
+        for timer in timer_names(task):
+            users.setdefault(timer, []).extend([name] * max(1, len(threads[name])))
+    return {
+        timer: list(dict.fromkeys(names))
+        for timer, names in users.items()
+        if len(names) > 1 and not timer.startswith("unique")
+    }
+
+
 def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
     """The content of ``text``, of the file ``file``.
 
@@ -249,6 +283,7 @@ def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
     measured = {name: re.sub(r"^(?![a-z])", "t_", text) for name, text in measured.items()}
     names = _unique({name: (text, MOST_CHARACTERS) for name, text in measured.items()})
     threads = _threads(tasks, keys)
+    shared = _shared_timers(tasks, threads)
     for task in tasks.values():
         for part in parts(task):
             part.update({key: keys[part[key]] for key in part if kind_of(key) == "fork"})
@@ -256,9 +291,20 @@ def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
         settings,
         resources,
         tuple(
-            RtAppTask(names[name], keys[name], threads[name], says) for name, says in tasks.items()
+            RtAppTask(
+                *(names[name], keys[name], threads[name], says),
+                own_timer=not timer_names(says) & {*shared},
+            )
+            for name, says in tasks.items()
         ),
-        tuple(reader.notes(settings, {name: keys[name] for name in tasks if keys[name] != name})),
+        (
+            *reader.notes(settings, {name: keys[name] for name in tasks if keys[name] != name}),
+            *(
+                f"timer {timer} is moved on by several threads ({', '.join(users)}): no lateness, "
+                "response times and deadlines of these."
+                for timer, users in shared.items()
+            ),
+        ),
     )
 
 

@@ -114,6 +114,35 @@ def test_refused(
     check_refused(str(tmp_path / "x.json"), juno, words)
 
 
+_TIMER = '"run": 1, "timer": {"ref": "%s", "period": 8000, "mode": "absolute"}'
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (_TIMER % "tA", _TIMER % "tB", (8000, 8000)),
+        (_TIMER % "tA", _TIMER % "tA", (None, None)),
+        ('"instance": 2, ' + _TIMER % "tA", _TIMER % "tB", (None, 8000)),
+        ('"instance": 2, ' + _TIMER % "unique", _TIMER % "unique", (8000, 8000)),
+        (
+            '"policy": "SCHED_DEADLINE", "dl-runtime": 99, "dl-deadline": 400, ' + _TIMER % "tA",
+            '"policy": "SCHED_DEADLINE", "dl-runtime": 99, "dl-period": 900, ' + _TIMER % "tB",
+            (400, 900),
+        ),
+    ],
+)
+def test_deadlines(
+    a: str, b: str, expected: Any, tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """A timer that several threads move on is due for none of them, and a policy's come first."""
+    scenario = load(tmp_path, juno, f'{{"tasks": {{"a": {{{a}}}, "b": {{{b}}}}}}}')
+    tasks = compile_scenario(scenario, juno, juno_activity, 0, noise=False).tasks
+    assert tuple(task.deadline_us for task in tasks) == expected
+    shared = None in expected
+    assert [task.period_us is None for task in tasks] == [each is None for each in expected]
+    assert ("timer tA is moved on by several threads (a" in scenario.loads) is shared
+
+
 def test_windows(tmp_path: Path, juno: Platform) -> None:
     """A file without duration and without waits ends with its tasks; one that waits may not."""
     ends = '{"tasks": {"a": {"loop": 3, "run": 1%s}}}'
