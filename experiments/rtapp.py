@@ -35,7 +35,7 @@ from eascope.experiments import recorded
 from eascope.experiments.groups import ROOT
 from eascope.experiments.others import STIR_MS, others
 from eascope.experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
-from eascope.experiments.rtapp_json import RtAppFile, RtAppTask, events
+from eascope.experiments.rtapp_json import RtAppFile, RtAppTask, events, never_begin
 from eascope.experiments.scenario import DEADLINE, FAIR, Attributes, Phase, Scenario, Task
 from eascope.experiments.turns import Course, Turn, drawn, plain
 from eascope.host.cache import digest_of
@@ -261,6 +261,20 @@ def _record_of_file(
         waits=task.waits,
         rest_us=task.rest_us,
     )
+
+
+def notes_on(
+    file: RtAppFile, platform: Platform, activity: Activity, length_ms: int | None
+) -> Iterator[str]:
+    """What rt-app's own file is on a platform and in a window, beside the file's own notes."""
+    calibration = file.settings.get("calibration")
+    if calibration and isinstance(calibration, int):
+        us = round(1_000_000 // calibration / iterations_per_us(platform, activity))
+        yield (
+            f"calibration: here run: 1000 is {us} us of {platform.name}'s largest CPU at its top "
+            "OPP."
+        )
+    yield from never_begin(file, length_ms)
 
 
 def exported(

@@ -489,7 +489,11 @@ class _Reader:
             yield f"duration: the full window has {min(settings['duration'], MOST_MS // 1000)} s."
         calibration = settings.get("calibration", "CPU0") or "CPU0"
         if isinstance(calibration, int):
-            yield f"calibration: run: 1000 is {1_000_000 // calibration} turns of the loop, as is."
+            turns = 1_000_000 // calibration
+            yield (
+                f"calibration: run: 1000 is {turns} turns of the loop; on the board, whose "
+                "calibration it is, 1000 us of the CPU that was calibrated."
+            )
         else:
             yield f"calibration: run: 1000 is 1 ms of {calibration} at its top OPP."
         if set_here := [key for key in LOGS if key in settings]:
@@ -502,6 +506,14 @@ class _Reader:
             yield f"A thread's name has 15 characters: {names}."
         if self._ignored:
             yield f"Ignored, as by rt-app: {', '.join(self._ignored)}."
+
+
+def never_begin(file: RtAppFile, length_ms: int | None) -> Iterator[str]:
+    """Of a window of this length (None: until all tasks end), a note on tasks that begin later."""
+    delays = {task.name: task.says.get("delay", 0) // 1000 for task in file.tasks}
+    late = [f"{name} (delay {ms} ms)" for name, ms in delays.items() if ms >= (length_ms or ms + 1)]
+    if late:
+        yield f"Never begin in the window of {length_ms} ms: {', '.join(late)}."
 
 
 def text_of(path: Path) -> str:

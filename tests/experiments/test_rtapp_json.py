@@ -11,7 +11,7 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported
+from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported, notes_on
 from eascope.experiments.rtapp_json import read
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.command import eascope
@@ -141,6 +141,22 @@ def test_deadlines(
     shared = None in expected
     assert [task.period_us is None for task in tasks] == [each is None for each in expected]
     assert ("timer tA is moved on by several threads (a" in scenario.loads) is shared
+
+
+def test_notes_on_a_platform(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
+    """355 ns on the board of LISA's file; juno-r2's A72 does a turn in 88 ns."""
+    text = """{"tasks": {"a": {"run": 1}, "b": {"run": 1, "delay": 4000000}},
+               "global": {"calibration": 355}}"""
+    scenario = load(tmp_path, juno, text)
+    assert "run: 1000 is 2816 turns of the loop" in scenario.loads
+    assert [*notes_on(scenario.rt_app, juno, juno_activity, scenario.window.short_ms)] == [
+        "calibration: here run: 1000 is 248 us of juno-r2's largest CPU at its top OPP.",
+        "Never begin in the window of 3000 ms: b (delay 4000 ms).",
+    ]
+    assert len([*notes_on(scenario.rt_app, juno, juno_activity, 4001)]) == 1
+    assert len([*notes_on(scenario.rt_app, juno, juno_activity, None)]) == 1
+    done = eascope("scenario", "import", str(tmp_path / "x.json"), "--out", f"{tmp_path}/y.toml")
+    assert "b (delay 4000 ms)" in done.stdout
 
 
 def test_windows(tmp_path: Path, juno: Platform) -> None:
