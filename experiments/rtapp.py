@@ -289,6 +289,10 @@ def exported(
         parts = {"resources": file.resources} if file.resources else {}
         says = {task.key: task.says for task in file.tasks}
         return {"tasks": says, **parts, "global": dict(file.settings)}, []
+    for task in scenario.tasks:
+        if task.recorded:
+            allowed = "tasks with phases: rt-app replays no recording"
+            raise bad_input(scenario.path, f"task {task.name}: recorded", task.recorded, allowed)
     us = 1 / (iterations_per_us(platform, activity) * activity.iteration_instructions)
     tasks = tuple(
         replace(
@@ -317,7 +321,7 @@ def exported(
             del entries[key]["delay"]
             if task.slice_us:
                 entries[key]["dl-runtime"] = task.slice_us
-            if task.group:
+            if task.group and _may_be_in_a_group(task):
                 entries[key]["taskgroup"] = task.group.path.removeprefix(ROOT)
     length_ms = scenario.window.full_ms
     settings = {
@@ -334,6 +338,11 @@ def exported(
     return {"tasks": entries, "global": settings}, [*_unsaid(scenario)]
 
 
+def _may_be_in_a_group(task: Task) -> bool:
+    """rt-app refuses ``taskgroup`` of other policies."""
+    return {each.policy for each in task.all_attributes} <= {*FAIR}
+
+
 def _unsaid(scenario: Scenario) -> Iterator[str]:
     """What rt-app's JSON cannot say of a scenario."""
     for task in scenario.tasks:
@@ -342,6 +351,8 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
             f'clock = "{task.clock}"': task.clock != "exact",
             f"memory = {task.memory:g}": task.memory,
             f"latency_nice = {task.latency_nice}": task.latency_nice is not None,
+            f"its group{f' {task.group.name}' if task.group else ''}: rt-app has groups of "
+            "SCHED_OTHER and SCHED_IDLE alone": task.group and not _may_be_in_a_group(task),
             'policy = "batch": written as SCHED_OTHER': any(
                 each.policy == "batch" for each in task.all_attributes
             ),
@@ -358,6 +369,9 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
     yield from (f"[kernel_threads]: {name}" for name, _ in scenario.kernel_threads)
     if scenario.writes:
         yield f"events: {len(scenario.writes)} within the window"
+    if scenario.source_conditions:
+        stated = scenario.source_conditions.controls.values
+        yield f"[source_conditions]: {', '.join(f'{key} = {stated[key]}' for key in stated)}"
     if scenario.background != "none":
         yield f'background = "{scenario.background}"'
 

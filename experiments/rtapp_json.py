@@ -427,6 +427,7 @@ class _Reader:
         for key in ("instance", "delay"):
             self._range(f"{where}.{key}", task.get(key, 0), 0)
         policy = task.get("policy", default_policy)
+        clamps = self._clamps(where, task, {})
         self._of_policy(where, task, policy)
         if phases is None:
             self._events(name, where, task)
@@ -435,6 +436,7 @@ class _Reader:
             self.check(place, phase, dict)
             self._settings(place, phase, SETTINGS, True)
             policy = phase.get("policy", policy)
+            clamps = self._clamps(place, phase, clamps)
             self._of_policy(place, phase, policy)
             self._events(name, place, phase)
 
@@ -448,8 +450,23 @@ class _Reader:
         self._policy(f"{where}.policy", part.get("policy", "SCHED_OTHER"))
         for key in ("util_min", "util_max"):
             self._range(f"{where}.{key}", part.get(key, -1), -1, 1024)
+        if part.get("cpus") == []:
+            raise bad_input(self._file, f"{where}.cpus", [], "a list with a CPU")
         for cpu in part.get("cpus", ()):
             self._range(f"{where}.cpus", cpu, 0, 1023 if self._cpus is None else self._cpus - 1)
+
+    def _clamps(
+        self, where: str, part: Mapping[str, Any], before: Mapping[str, int]
+    ) -> dict[str, int]:
+        """The clamps of a thread from this part on, of which the kernel takes no minimum above."""
+        stated = {key: part[key] for key in ("util_min", "util_max") if key in part}
+        clamps = {**before, **stated}
+        low, high = clamps.get("util_min", -1), clamps.get("util_max", -1)
+        if stated and low > high >= 0:
+            key, value = next(iter(stated.items()))
+            allowed = f"util_min up to util_max, which are {low} and {high} here"
+            raise bad_input(self._file, f"{where}.{key}", value, allowed)
+        return clamps
 
     def _of_policy(self, where: str, part: Mapping[str, Any], policy: str) -> None:
         """What a policy allows."""

@@ -15,7 +15,7 @@ from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported, note
 from eascope.experiments.rtapp_json import read
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.command import eascope
-from tests.support.scenarios import check_refused
+from tests.support.scenarios import check_refused, write
 
 #: All of workgen's grammar, and an event of each kind.
 WHOLE = """{
@@ -98,6 +98,17 @@ def test_the_guests_rt_app_is_given_the_file(
         ('"priority" : -19', '"priority" : -21', ("tasks.Tick.priority = -21", "-20..19")),
         ('"cpus" : [0]', '"cpus" : [6]', ("tasks.Tick.cpus = 6", "0..5")),
         ('"util_min" : 100', '"util_min" : 1025', ("p11.util_min = 1025", "-1..1024")),
+        ('"cpus" : [0]', '"cpus" : []', ("tasks.Tick.cpus = []", "a list with a CPU")),
+        (
+            '"util_min" : 100',
+            '"util_max" : 8, "util_min" : 9',
+            ("p11.util_min = 9", "9 and 8 here"),
+        ),
+        (
+            '"priority" : -19',
+            '"util_max" : 9',
+            ("p11.util_min = 100", "100 and 9 here"),
+        ),
         ('"/a/b"', '"a"', ("mp3.decoder.taskgroup = 'a'", "begins with /")),
         ('"frag" : 1', '"calibration" : "CPU6"', ("calibration = 'CPU6'", "CPU0 to CPU5")),
         ('"fork" : "Forked"', '"fork" : "Frked"', ("fork = 'Frked'", "a task: Tick, mp3.decoder")),
@@ -188,6 +199,23 @@ def test_import_and_export(tmp_path: Path, juno: Platform, juno_activity: Activi
     out = eascope("scenario", "export", "eas/video-playback", "--rt-app")
     assert json.loads(out.stdout)["tasks"]
     assert 'task audio: clock = "audio"' in out.stderr
+
+
+def test_what_rt_app_refuses_is_not_exported(
+    tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    more = """
+[[group]]
+name = "g"
+[source_conditions]
+source = "here"
+calibration_ns = 88
+"""
+    path = write(tmp_path, task='policy = "fifo"\ngroup = "g"', more=more)
+    document, unsaid = exported(load_scenario(path, juno), juno, juno_activity)
+    assert read("back", json.dumps(document)).tasks[0].says["policy"] == "SCHED_FIFO"
+    assert any(words.startswith("task a: its group g: ") for words in unsaid)
+    assert "[source_conditions]: calibration_ns = 88" in unsaid
 
 
 @pytest.mark.guest
