@@ -200,13 +200,19 @@ def parse(file: str, text: str) -> object:
         raise RequestError(f"{file}: nested too deeply: allowed: rt-app's JSON") from error
 
 
+class _Numbered(str):
+    """A key that stood before in its object, with its number."""
+
+    __slots__ = ()
+
+
 def _numbered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys are unique; rt-app knows an event by the beginning of its key."""
     made: dict[str, Any] = {}
     for key, value in pairs:
         number, unique = 1, key
         while unique in made:
-            unique, number = f"{key}{number}", number + 1
+            unique, number = _Numbered(f"{key}{number}"), number + 1
         made[unique] = value
     return made
 
@@ -369,6 +375,7 @@ class _Reader:
         self._file = file
         self._cpus = cpus
         self._ignored: list[str] = []
+        self._numbered: list[str] = []
         self._seen: set[str] = set()
 
     def check(self, key: str, value: object, *types: type) -> None:
@@ -412,7 +419,8 @@ class _Reader:
                 self.check(f"{where}.{key}", value, *known[key])
                 self._seen.add(key)
             else:
-                self._ignored.append(f"{where}.{key}")
+                ignored = self._numbered if isinstance(key, _Numbered) else self._ignored
+                ignored.append(f"{where}.{key}")
 
     def task(self, name: str, task: dict[str, Any], default_policy: str) -> None:
         """A task and its phases."""
@@ -523,6 +531,10 @@ class _Reader:
             yield f"A thread's name has 15 characters: {names}."
         if self._ignored:
             yield f"Ignored, as by rt-app: {', '.join(self._ignored)}."
+        if self._numbered:
+            names = ", ".join(self._numbered)
+            words = "Ignored, as after workgen, since the key stands twice"
+            yield f"{words}: {names}; rt-app alone takes the last."
 
 
 def never_begin(file: RtAppFile, length_ms: int | None) -> Iterator[str]:

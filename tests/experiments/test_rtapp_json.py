@@ -170,6 +170,14 @@ def test_notes_on_a_platform(tmp_path: Path, juno: Platform, juno_activity: Acti
     assert "b (delay 4000 ms)" in done.stdout
 
 
+def test_a_number_at_a_key_is_workgens_or_the_files(tmp_path: Path, juno: Platform) -> None:
+    text = '{"tasks": {"a": {"loop": 3, %s: 5, "run": 1}}}'
+    alone, twice = (load(tmp_path, juno, text % key).loads for key in ('"loop1"', '"loop"'))
+    assert "Ignored, as by rt-app: tasks.a.loop1." in alone
+    assert "since the key stands twice: tasks.a.loop1; rt-app alone takes the last." in twice
+    assert "as by rt-app" not in twice
+
+
 def test_windows(tmp_path: Path, juno: Platform) -> None:
     """A file without duration and without waits ends with its tasks; one that waits may not."""
     ends = '{"tasks": {"a": {"loop": 3, "run": 1%s}}}'
