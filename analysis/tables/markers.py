@@ -148,8 +148,8 @@ def _of_thread(
         early_us = pl.col("c_period").fill_null(period_us) - deadline_us
     late = pl.col("slack") < early_us
     turns = turns.with_columns(due_ns().alias("due_ns"))
-    due = pl.col("due_ns") - 1000 * early_us
-    within = turns.filter((due > window.t0_ns) & (due <= last_ns))
+    due_at = pl.col("due_ns") - 1000 * early_us
+    within = turns.filter((due_at > window.t0_ns) & (due_at <= last_ns))
     known = int(turns["due_ns"].tail(1).item())
     before = max(0, (window.t0_ns - known) // period_ns)
     unfinished = max(0, (last_ns - known) // period_ns - before)
