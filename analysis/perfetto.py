@@ -80,7 +80,7 @@ def machine(system: TracePacket, cpus: TracePacket, platform: Platform) -> None:
 
 
 def _events(packets: Trace, derived: Derived, platform: Platform, window: Window) -> None:
-    """The kernel's events, counters of others, and instants: the window and decisions."""
+    """The kernel's events, counters of others, and instants: window, agent's marks, decisions."""
     trace = read_trace(derived.run / TRACE)
     bundles = [packets.packet.add().ftrace_events for _ in platform.cpus]
     for cpu, bundle in enumerate(bundles):
@@ -108,6 +108,10 @@ def _events(packets: Trace, derived: Derived, platform: Platform, window: Window
                 if name in fields
             }
             bundles[cpu].event.add(timestamp=at, pid=pid, **{event: known})
+    for at, line in trace.table("print").select("t_ns", "buf").iter_rows():
+        word, _, told = line.strip().partition("eascope: ")
+        if not word and told not in ("", "START", "STOP"):  # which have the window's own times
+            tracks.instant(at, "eascope", told, {})
     tracks.instant(begin, "eascope", "START", {})
     tracks.instant(end, "eascope", "STOP", {})
     if recorded(derived.cell):

@@ -84,8 +84,14 @@ class RunData:
 
     @cached_property
     def stays(self) -> pl.DataFrame:
-        """See `analysis.tables.idle.stays`."""
-        return stays(self.trace, self.platform, self.window)
+        """See `analysis.tables.idle.stays`; none where idle CPUs poll, which is traced as WFI."""
+        found = stays(self.trace, self.platform, self.window)
+        return found.clear() if self.polls else found
+
+    @property
+    def polls(self) -> bool:
+        """Whether idle CPUs of this kernel poll."""
+        return "nohlt" in self.cell.settings.cmdline.split()
 
     @cached_property
     def slices(self) -> pl.DataFrame:

@@ -35,7 +35,7 @@ from eascope.experiments import recorded
 from eascope.experiments.groups import ROOT
 from eascope.experiments.others import STIR_MS, others
 from eascope.experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
-from eascope.experiments.rtapp_json import RtAppFile, RtAppTask, events
+from eascope.experiments.rtapp_json import RtAppFile, RtAppTask, events, never_begin
 from eascope.experiments.scenario import DEADLINE, FAIR, Attributes, Phase, Scenario, Task
 from eascope.experiments.turns import Course, Turn, drawn, plain
 from eascope.host.cache import digest_of
@@ -221,7 +221,8 @@ def _of_file(
         documents=documents,
         endless=(RT_APP_NAME, *([OTHERS_NAME] if any(map(_endless, besides.values())) else [])),
         tasks=tuple(
-            _record_of_file(task, tasks[task.name], ns, us_of_turn) for task in file.measured
+            _record_of_file(task, tasks[task.name], ns, us_of_turn, file.default_policy)
+            for task in file.measured
         ),
         replicate=replicate_record(
             scenario,
@@ -236,7 +237,9 @@ def _of_file(
     )
 
 
-def _record_of_file(task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction) -> TaskRecord:
+def _record_of_file(
+    task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction, default_policy: str
+) -> TaskRecord:
     """The record of a task of rt-app's own file.
 
     :param ns: of an iteration of the busy loop, as rt-app counts.
@@ -248,7 +251,9 @@ def _record_of_file(task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction)
         name=task.name,
         threads=task.threads,
         period_us=period_us,
-        deadline_us=period_us if task.absolute else None,
+        deadline_us=_deadline_us(period_us, task.deadlines(default_policy))
+        if task.absolute
+        else None,
         work_us=round(turns[0] * us_of_turn) if len({*turns}) == 1 else None,
         turns=tuple(turns),
         uclamp=UclampRange(known.attributes.uclamp_min, known.attributes.uclamp_max),
@@ -256,6 +261,20 @@ def _record_of_file(task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction)
         waits=task.waits,
         rest_us=task.rest_us,
     )
+
+
+def notes_on(
+    file: RtAppFile, platform: Platform, activity: Activity, length_ms: int | None
+) -> Iterator[str]:
+    """What rt-app's own file is on a platform and in a window, beside the file's own notes."""
+    calibration = file.settings.get("calibration")
+    if calibration and isinstance(calibration, int):
+        us = round(1_000_000 // calibration / iterations_per_us(platform, activity))
+        yield (
+            f"calibration: here run: 1000 is {us} us of {platform.name}'s largest CPU at its top "
+            "OPP."
+        )
+    yield from never_begin(file, length_ms)
 
 
 def exported(
@@ -270,6 +289,10 @@ def exported(
         parts = {"resources": file.resources} if file.resources else {}
         says = {task.key: task.says for task in file.tasks}
         return {"tasks": says, **parts, "global": dict(file.settings)}, []
+    for task in scenario.tasks:
+        if task.recorded:
+            allowed = "tasks with phases: rt-app replays no recording"
+            raise bad_input(scenario.path, f"task {task.name}: recorded", task.recorded, allowed)
     us = 1 / (iterations_per_us(platform, activity) * activity.iteration_instructions)
     tasks = tuple(
         replace(
@@ -298,7 +321,7 @@ def exported(
             del entries[key]["delay"]
             if task.slice_us:
                 entries[key]["dl-runtime"] = task.slice_us
-            if task.group:
+            if task.group and _may_be_in_a_group(task):
                 entries[key]["taskgroup"] = task.group.path.removeprefix(ROOT)
     length_ms = scenario.window.full_ms
     settings = {
@@ -315,6 +338,11 @@ def exported(
     return {"tasks": entries, "global": settings}, [*_unsaid(scenario)]
 
 
+def _may_be_in_a_group(task: Task) -> bool:
+    """rt-app refuses ``taskgroup`` of other policies."""
+    return {each.policy for each in task.all_attributes} <= {*FAIR}
+
+
 def _unsaid(scenario: Scenario) -> Iterator[str]:
     """What rt-app's JSON cannot say of a scenario."""
     for task in scenario.tasks:
@@ -323,6 +351,8 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
             f'clock = "{task.clock}"': task.clock != "exact",
             f"memory = {task.memory:g}": task.memory,
             f"latency_nice = {task.latency_nice}": task.latency_nice is not None,
+            f"its group{f' {task.group.name}' if task.group else ''}: rt-app has groups of "
+            "SCHED_OTHER and SCHED_IDLE alone": task.group and not _may_be_in_a_group(task),
             'policy = "batch": written as SCHED_OTHER': any(
                 each.policy == "batch" for each in task.all_attributes
             ),
@@ -339,6 +369,9 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
     yield from (f"[kernel_threads]: {name}" for name, _ in scenario.kernel_threads)
     if scenario.writes:
         yield f"events: {len(scenario.writes)} within the window"
+    if scenario.source_conditions:
+        stated = scenario.source_conditions.controls.values
+        yield f"[source_conditions]: {', '.join(f'{key} = {stated[key]}' for key in stated)}"
     if scenario.background != "none":
         yield f'background = "{scenario.background}"'
 
@@ -607,16 +640,17 @@ def _record(
 ) -> TaskRecord:
     """A task's record for ``cell.json``.
 
-    A deadline is the end of the period, if turns have a steady pace.
-
     :param longer: time of a us of work on the largest CPU, in us.
     """
     work = {None if phase.run_us is None else round(phase.run_us * longer) for phase in task.phases}
+    policies = [(phase.attributes or task.attributes).deadline for phase in task.phases]
     return TaskRecord(
         name=task.name,
         threads=tuple(names[key] for key in _keys(task)),
         period_us=task.period_us,
-        deadline_us=None if task.clock == "exponential" else task.period_us,
+        deadline_us=None
+        if task.clock == "exponential"
+        else _deadline_us(task.period_us, {each and each[1] for each in policies}),
         work_us=next(iter(work)) if len(work) == 1 else None,
         turns=tuple(turns),
         uclamp=UclampRange(task.attributes.uclamp_min, task.attributes.uclamp_max),
@@ -625,6 +659,16 @@ def _record(
         group=task.group.name if task.group else "",
         **_waiting(task),
     )
+
+
+def _deadline_us(period_us: int | None, policies: Collection[int | None]) -> int | None:
+    """The deadline of a task's turns, if they have a steady pace: the period's end or the policy's.
+
+    :param policies: deadlines of its policies; None: of one without. If they differ, it has none.
+    """
+    if not period_us or len(policies) != 1:
+        return None
+    return next(iter(policies)) or period_us
 
 
 def _waiting(task: Task) -> dict[str, Any]:

@@ -88,12 +88,14 @@ class RtAppTask:
     :param name: in measures; ``key`` is rt-app's, as short as a thread's name has to be.
     :param threads: their names in traces.
     :param says: what the file says of it.
+    :param own_timer: whether no other thread moves a timer of it on.
     """
 
     name: str
     key: str
     threads: tuple[str, ...]
     says: dict[str, Any]
+    own_timer: bool = True
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -120,10 +122,21 @@ class RtAppTask:
 
     @property
     def period_us(self) -> int | None:
-        """The period of its turns, where each phase has one timer with the same."""
+        """The period of its turns, where each phase has one timer with the same, of its own."""
         periods = {tuple(timers(part)) for part in self.parts}
-        one = next(iter(periods)) if len(periods) == 1 else ()
-        return one[0] or None if len(one) == 1 else None
+        one = next(iter(periods)) if len(periods) == 1 and len(timer_names(self.says)) == 1 else ()
+        return one[0] or None if len(one) == 1 and self.own_timer else None
+
+    def deadlines(self, default_policy: str) -> set[int | None]:
+        """Deadlines of its policies, by phase, as rt-app completes them; None: of another one."""
+        stated = [{"policy": default_policy} | self.says | part for part in self.parts]
+        keys = ("dl-deadline", "dl-period", "dl-runtime")
+        return {
+            next((part[key] for key in keys if part.get(key)), None)
+            if part["policy"] == "SCHED_DEADLINE"
+            else None
+            for part in stated
+        }
 
     @property
     def absolute(self) -> bool:
@@ -187,13 +200,19 @@ def parse(file: str, text: str) -> object:
         raise RequestError(f"{file}: nested too deeply: allowed: rt-app's JSON") from error
 
 
+class _Numbered(str):
+    """A key that stood before in its object, with its number."""
+
+    __slots__ = ()
+
+
 def _numbered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys are unique; rt-app knows an event by the beginning of its key."""
     made: dict[str, Any] = {}
     for key, value in pairs:
         number, unique = 1, key
         while unique in made:
-            unique, number = f"{key}{number}", number + 1
+            unique, number = _Numbered(f"{key}{number}"), number + 1
         made[unique] = value
     return made
 
@@ -216,6 +235,27 @@ def events(part: Mapping[str, Any], *kinds: str) -> list[Any]:
 def timers(part: Mapping[str, Any]) -> list[int]:
     """The periods of a phase's timers, in us."""
     return [timer.get("period", 0) for timer in events(part, "timer")]
+
+
+def timer_names(task: dict[str, Any]) -> set[str]:
+    """Names of a task's timers; one whose name begins with ``unique`` is each thread's own."""
+    every = [timer for part in parts(task) for timer in events(part, "timer")]
+    return {timer.get("ref", "unknown") for timer in every}
+
+
+def _shared_timers(
+    tasks: Mapping[str, dict[str, Any]], threads: Mapping[str, tuple[str, ...]]
+) -> dict[str, list[str]]:
+    """The timers that several threads move on, with their tasks; all forked threads count."""
+    users: dict[str, list[str]] = {}
+    for name, task in tasks.items():
+        for timer in timer_names(task):
+            users.setdefault(timer, []).extend([name] * max(1, len(threads[name])))
+    return {
+        timer: list(dict.fromkeys(names))
+        for timer, names in users.items()
+        if len(names) > 1 and not timer.startswith("unique")
+    }
 
 
 def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
@@ -249,6 +289,7 @@ def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
     measured = {name: re.sub(r"^(?![a-z])", "t_", text) for name, text in measured.items()}
     names = _unique({name: (text, MOST_CHARACTERS) for name, text in measured.items()})
     threads = _threads(tasks, keys)
+    shared = _shared_timers(tasks, threads)
     for task in tasks.values():
         for part in parts(task):
             part.update({key: keys[part[key]] for key in part if kind_of(key) == "fork"})
@@ -256,9 +297,20 @@ def read(file: str, text: str, cpus: int | None = None) -> RtAppFile:
         settings,
         resources,
         tuple(
-            RtAppTask(names[name], keys[name], threads[name], says) for name, says in tasks.items()
+            RtAppTask(
+                *(names[name], keys[name], threads[name], says),
+                own_timer=not timer_names(says) & {*shared},
+            )
+            for name, says in tasks.items()
         ),
-        tuple(reader.notes(settings, {name: keys[name] for name in tasks if keys[name] != name})),
+        (
+            *reader.notes(settings, {name: keys[name] for name in tasks if keys[name] != name}),
+            *(
+                f"timer {timer} is moved on by several threads ({', '.join(users)}): no lateness, "
+                "response times and deadlines of these."
+                for timer, users in shared.items()
+            ),
+        ),
     )
 
 
@@ -323,6 +375,7 @@ class _Reader:
         self._file = file
         self._cpus = cpus
         self._ignored: list[str] = []
+        self._numbered: list[str] = []
         self._seen: set[str] = set()
 
     def check(self, key: str, value: object, *types: type) -> None:
@@ -366,7 +419,8 @@ class _Reader:
                 self.check(f"{where}.{key}", value, *known[key])
                 self._seen.add(key)
             else:
-                self._ignored.append(f"{where}.{key}")
+                ignored = self._numbered if isinstance(key, _Numbered) else self._ignored
+                ignored.append(f"{where}.{key}")
 
     def task(self, name: str, task: dict[str, Any], default_policy: str) -> None:
         """A task and its phases."""
@@ -381,6 +435,7 @@ class _Reader:
         for key in ("instance", "delay"):
             self._range(f"{where}.{key}", task.get(key, 0), 0)
         policy = task.get("policy", default_policy)
+        clamps = self._clamps(where, task, {})
         self._of_policy(where, task, policy)
         if phases is None:
             self._events(name, where, task)
@@ -389,6 +444,7 @@ class _Reader:
             self.check(place, phase, dict)
             self._settings(place, phase, SETTINGS, True)
             policy = phase.get("policy", policy)
+            clamps = self._clamps(place, phase, clamps)
             self._of_policy(place, phase, policy)
             self._events(name, place, phase)
 
@@ -402,8 +458,23 @@ class _Reader:
         self._policy(f"{where}.policy", part.get("policy", "SCHED_OTHER"))
         for key in ("util_min", "util_max"):
             self._range(f"{where}.{key}", part.get(key, -1), -1, 1024)
+        if part.get("cpus") == []:
+            raise bad_input(self._file, f"{where}.cpus", [], "a list with a CPU")
         for cpu in part.get("cpus", ()):
             self._range(f"{where}.cpus", cpu, 0, 1023 if self._cpus is None else self._cpus - 1)
+
+    def _clamps(
+        self, where: str, part: Mapping[str, Any], before: Mapping[str, int]
+    ) -> dict[str, int]:
+        """The clamps of a thread from this part on, of which the kernel takes no minimum above."""
+        stated = {key: part[key] for key in ("util_min", "util_max") if key in part}
+        clamps = {**before, **stated}
+        low, high = clamps.get("util_min", -1), clamps.get("util_max", -1)
+        if stated and low > high >= 0:
+            key, value = next(iter(stated.items()))
+            allowed = f"util_min up to util_max, which are {low} and {high} here"
+            raise bad_input(self._file, f"{where}.{key}", value, allowed)
+        return clamps
 
     def _of_policy(self, where: str, part: Mapping[str, Any], policy: str) -> None:
         """What a policy allows."""
@@ -443,7 +514,11 @@ class _Reader:
             yield f"duration: the full window has {min(settings['duration'], MOST_MS // 1000)} s."
         calibration = settings.get("calibration", "CPU0") or "CPU0"
         if isinstance(calibration, int):
-            yield f"calibration: run: 1000 is {1_000_000 // calibration} turns of the loop, as is."
+            turns = 1_000_000 // calibration
+            yield (
+                f"calibration: run: 1000 is {turns} turns of the loop; on the board, whose "
+                "calibration it is, 1000 us of the CPU that was calibrated."
+            )
         else:
             yield f"calibration: run: 1000 is 1 ms of {calibration} at its top OPP."
         if set_here := [key for key in LOGS if key in settings]:
@@ -456,6 +531,18 @@ class _Reader:
             yield f"A thread's name has 15 characters: {names}."
         if self._ignored:
             yield f"Ignored, as by rt-app: {', '.join(self._ignored)}."
+        if self._numbered:
+            names = ", ".join(self._numbered)
+            words = "Ignored, as after workgen, since the key stands twice"
+            yield f"{words}: {names}; rt-app alone takes the last."
+
+
+def never_begin(file: RtAppFile, length_ms: int | None) -> Iterator[str]:
+    """Of a window of this length (None: until all tasks end), a note on tasks that begin later."""
+    delays = {task.name: task.says.get("delay", 0) // 1000 for task in file.tasks}
+    late = [f"{name} (delay {ms} ms)" for name, ms in delays.items() if ms >= (length_ms or ms + 1)]
+    if late:
+        yield f"Never begin in the window of {length_ms} ms: {', '.join(late)}."
 
 
 def text_of(path: Path) -> str:

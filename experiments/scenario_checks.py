@@ -78,7 +78,9 @@ def check_attributes(
         lows = {each.uclamp_min is None for each in every}
         if len(lows) > 1 and policies & {*REALTIME}:
             # Without one it has what the kernel gives real-time tasks, which is a setting.
-            raise bad_input(table.file, table.key("uclamp"), None, "a min, as in a phase of it")
+            allowed = "no min that the task itself does not have, in a task with fifo or rr"
+            where = next(one for one in _parts(table) if "min" in one.data.get("uclamp", ()))
+            raise bad_input(where.file, where.key("uclamp"), dict(where.data["uclamp"]), allowed)
         if task.slice_us is not None and len(policies) > 1:
             raise table.error("slice_us", "not together with a phase's policy, which resets it")
         if DEADLINE not in policies:
@@ -86,7 +88,8 @@ def check_attributes(
         apart = any(group.is_partition for group in scenario.groups)
         if task.affinities or apart or (task.group and task.group.cpus):
             allowed = "no deadline task with cpus, in a group with cpus, or beside a partition: "
-            raise table.error("policy", allowed + "the kernel wants all CPUs for it")
+            where = next(one for one in _parts(table) if one.data.get("policy") == DEADLINE)
+            raise where.error("policy", allowed + "the kernel wants all CPUs for it")
         shares = [Fraction(each.deadline[0], each.deadline[2]) for each in every if each.deadline]
         wanted += task.count * max(shares)
         if wanted > most:
@@ -94,9 +97,20 @@ def check_attributes(
                 f"up to {float(most):.3f} CPUs' time for deadline tasks together, which {task.name}"
                 f" makes {float(wanted):.3f}: the kernel admits no more on {platform.name}"
             )
-            raise bad_input(
-                table.file, table.key("deadline"), dict(table.data["deadline"]), allowed
+            where = max(
+                (one for one in _parts(table) if "deadline" in one.data),
+                key=lambda one: Fraction(
+                    *map(one.data["deadline"].get, ("runtime_us", "period_us"))
+                ),
             )
+            raise bad_input(
+                where.file, where.key("deadline"), dict(where.data["deadline"]), allowed
+            )
+
+
+def _parts(table: StrictTable) -> list[StrictTable]:
+    """A task's own table, and those of its phases."""
+    return [table, *table.tables("phase", 1, MOST_PHASES)]
 
 
 def check_frames(scenario: Scenario, top: StrictTable) -> None:

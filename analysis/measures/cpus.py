@@ -159,7 +159,9 @@ def _ended(data: RunData) -> pl.DataFrame:
 
 
 def _or_none(data: RunData, values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """``values``, and 0 for a state that a CPU was not in."""
+    """``values``, and 0 for a state that a CPU was not in; none where idle CPUs poll."""
+    if data.polls:
+        return {}
     return {
         str(cpu): {
             str(state): values.get(str(cpu), {}).get(str(state), 0.0)

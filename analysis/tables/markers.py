@@ -104,20 +104,20 @@ def deadlines(
 ) -> dict[str, Deadlines]:
     """Deadlines of each task within the window, and how many of them its turns did not meet.
 
-    rt-app's timers are absolute: each turn has a deadline one period after the last one's, however
-    late the thread is. Tasks that have no deadline are absent.
+    rt-app's timers are absolute: each turn is due one period after the last one, however late the
+    thread is. Tasks that have no deadline are absent.
 
     :param over: when threads had done all of their turns, where they had (`ends`).
     """
     return {
         task.name: _added(
             [
-                _of_thread(marks.filter(pl.col("thread") == thread), over.get(thread), window, us)
-                for thread in task.threads
+                _of_thread(marks.filter(pl.col("thread") == name), over.get(name), window, *times)
+                for name in task.threads
             ]
         )
         for task in tasks
-        if (us := task.deadline_us)
+        if all(times := (task.period_us or 0, task.deadline_us or 0))
     }
 
 
@@ -128,17 +128,28 @@ def _added(parts: Sequence[Deadlines]) -> Deadlines:
     return Deadlines(jobs=jobs, missed=late + unfinished, late=late, unfinished=unfinished)
 
 
-def _of_thread(marks: pl.DataFrame, over: int | None, window: Window, period_us: int) -> Deadlines:
-    """One thread's deadlines: those of the turns that it ended, then one in each period."""
+def _of_thread(
+    marks: pl.DataFrame, over: int | None, window: Window, period_us: int, deadline_us: int
+) -> Deadlines:
+    """One thread's deadlines: those of the turns that it ended, then one in each period.
+
+    A turn that ended writes its line at the period's end at the earliest, however short its
+    deadline is. So a turn without a line counts from its period's end on.
+    """
     period_ns = 1000 * period_us
     last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
     turns = marks.filter(pl.col("c_period").fill_null(period_us) > 0).drop_nulls("slack")
     if not turns.height:
         due = max(0, last_ns - window.t0_ns) // period_ns
         return Deadlines(jobs=due, missed=due, late=0, unfinished=due)
-    late = pl.col("slack") < 0
+    # How long before the timer is due again; a period that varies is its own turn's deadline.
+    early_us = pl.lit(0)
+    if deadline_us != period_us:
+        early_us = pl.col("c_period").fill_null(period_us) - deadline_us
+    late = pl.col("slack") < early_us
     turns = turns.with_columns(due_ns().alias("due_ns"))
-    within = turns.filter((pl.col("due_ns") > window.t0_ns) & (pl.col("due_ns") <= last_ns))
+    due_at = pl.col("due_ns") - 1000 * early_us
+    within = turns.filter((due_at > window.t0_ns) & (due_at <= last_ns))
     known = int(turns["due_ns"].tail(1).item())
     before = max(0, (window.t0_ns - known) // period_ns)
     unfinished = max(0, (last_ns - known) // period_ns - before)

@@ -62,6 +62,7 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
     :param others: that are run as well, and may have other variants.
     """
     from eascope.experiments import cautions
+    from eascope.experiments.rtapp import notes_on
 
     billed = cautions.billed_by_others(names, power or names.platform.billing.default)
     texts = (
@@ -69,9 +70,11 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
         *dict.fromkeys(map(cautions.without_latency_nice, (names, *others))),
         cautions.without_fair_server(names),
     )
-    file = names.scenario.rt_app if names.scenario.path.suffix == ".json" else None
-    for note in file.notes if file else ():
-        say(f"  {note}")
+    if file := names.scenario.rt_app:
+        said = file.notes if names.scenario.path.suffix == ".json" else ()
+        length_ms = names.scenario.window.length_ms(names.request.full)
+        for note in (*said, *notes_on(file, names.platform, names.activity, length_ms)):
+            say(f"  {note}")
     for text in (*texts, *cautions.rate_warnings(names)):
         if text:
             say(f"warning: {text}")

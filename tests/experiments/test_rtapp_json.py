@@ -11,11 +11,11 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported
+from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported, notes_on
 from eascope.experiments.rtapp_json import read
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.command import eascope
-from tests.support.scenarios import check_refused
+from tests.support.scenarios import check_refused, write
 
 #: All of workgen's grammar, and an event of each kind.
 WHOLE = """{
@@ -98,6 +98,17 @@ def test_the_guests_rt_app_is_given_the_file(
         ('"priority" : -19', '"priority" : -21', ("tasks.Tick.priority = -21", "-20..19")),
         ('"cpus" : [0]', '"cpus" : [6]', ("tasks.Tick.cpus = 6", "0..5")),
         ('"util_min" : 100', '"util_min" : 1025', ("p11.util_min = 1025", "-1..1024")),
+        ('"cpus" : [0]', '"cpus" : []', ("tasks.Tick.cpus = []", "a list with a CPU")),
+        (
+            '"util_min" : 100',
+            '"util_max" : 8, "util_min" : 9',
+            ("p11.util_min = 9", "9 and 8 here"),
+        ),
+        (
+            '"priority" : -19',
+            '"util_max" : 9',
+            ("p11.util_min = 100", "100 and 9 here"),
+        ),
         ('"/a/b"', '"a"', ("mp3.decoder.taskgroup = 'a'", "begins with /")),
         ('"frag" : 1', '"calibration" : "CPU6"', ("calibration = 'CPU6'", "CPU0 to CPU5")),
         ('"fork" : "Forked"', '"fork" : "Frked"', ("fork = 'Frked'", "a task: Tick, mp3.decoder")),
@@ -112,6 +123,59 @@ def test_refused(
     assert WHOLE.count(old) >= 1
     (tmp_path / "x.json").write_text(WHOLE.replace(old, new, 1))
     check_refused(str(tmp_path / "x.json"), juno, words)
+
+
+_TIMER = '"run": 1, "timer": {"ref": "%s", "period": 8000, "mode": "absolute"}'
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (_TIMER % "tA", _TIMER % "tB", (8000, 8000)),
+        (_TIMER % "tA", _TIMER % "tA", (None, None)),
+        ('"instance": 2, ' + _TIMER % "tA", _TIMER % "tB", (None, 8000)),
+        ('"instance": 2, ' + _TIMER % "unique", _TIMER % "unique", (8000, 8000)),
+        (
+            '"policy": "SCHED_DEADLINE", "dl-runtime": 99, "dl-deadline": 400, ' + _TIMER % "tA",
+            '"policy": "SCHED_DEADLINE", "dl-runtime": 99, "dl-period": 900, ' + _TIMER % "tB",
+            (400, 900),
+        ),
+    ],
+)
+def test_deadlines(
+    a: str, b: str, expected: Any, tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    """A timer that several threads move on is due for none of them, and a policy's come first."""
+    scenario = load(tmp_path, juno, f'{{"tasks": {{"a": {{{a}}}, "b": {{{b}}}}}}}')
+    tasks = compile_scenario(scenario, juno, juno_activity, 0, noise=False).tasks
+    assert tuple(task.deadline_us for task in tasks) == expected
+    shared = None in expected
+    assert [task.period_us is None for task in tasks] == [each is None for each in expected]
+    assert ("timer tA is moved on by several threads (a" in scenario.loads) is shared
+
+
+def test_notes_on_a_platform(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
+    """355 ns on the board of LISA's file; juno-r2's A72 does a turn in 88 ns."""
+    text = """{"tasks": {"a": {"run": 1}, "b": {"run": 1, "delay": 4000000}},
+               "global": {"calibration": 355}}"""
+    scenario = load(tmp_path, juno, text)
+    assert "run: 1000 is 2816 turns of the loop" in scenario.loads
+    assert [*notes_on(scenario.rt_app, juno, juno_activity, scenario.window.short_ms)] == [
+        "calibration: here run: 1000 is 248 us of juno-r2's largest CPU at its top OPP.",
+        "Never begin in the window of 3000 ms: b (delay 4000 ms).",
+    ]
+    assert len([*notes_on(scenario.rt_app, juno, juno_activity, 4001)]) == 1
+    assert len([*notes_on(scenario.rt_app, juno, juno_activity, None)]) == 1
+    done = eascope("scenario", "import", str(tmp_path / "x.json"), "--out", f"{tmp_path}/y.toml")
+    assert "b (delay 4000 ms)" in done.stdout
+
+
+def test_a_number_at_a_key_is_workgens_or_the_files(tmp_path: Path, juno: Platform) -> None:
+    text = '{"tasks": {"a": {"loop": 3, %s: 5, "run": 1}}}'
+    alone, twice = (load(tmp_path, juno, text % key).loads for key in ('"loop1"', '"loop"'))
+    assert "Ignored, as by rt-app: tasks.a.loop1." in alone
+    assert "since the key stands twice: tasks.a.loop1; rt-app alone takes the last." in twice
+    assert "as by rt-app" not in twice
 
 
 def test_windows(tmp_path: Path, juno: Platform) -> None:
@@ -143,6 +207,23 @@ def test_import_and_export(tmp_path: Path, juno: Platform, juno_activity: Activi
     out = eascope("scenario", "export", "eas/video-playback", "--rt-app")
     assert json.loads(out.stdout)["tasks"]
     assert 'task audio: clock = "audio"' in out.stderr
+
+
+def test_what_rt_app_refuses_is_not_exported(
+    tmp_path: Path, juno: Platform, juno_activity: Activity
+) -> None:
+    more = """
+[[group]]
+name = "g"
+[source_conditions]
+source = "here"
+calibration_ns = 88
+"""
+    path = write(tmp_path, task='policy = "fifo"\ngroup = "g"', more=more)
+    document, unsaid = exported(load_scenario(path, juno), juno, juno_activity)
+    assert read("back", json.dumps(document)).tasks[0].says["policy"] == "SCHED_FIFO"
+    assert any(words.startswith("task a: its group g: ") for words in unsaid)
+    assert "[source_conditions]: calibration_ns = 88" in unsaid
 
 
 @pytest.mark.guest

@@ -72,7 +72,14 @@ task: policy = "deadline" / deadline = {runtime_us = 80, period_us = 100} / coun
     task[0].deadline; up to 3.021 CPUs' time; a makes 4.000; on juno-r2
 task: policy = "deadline" / deadline = {runtime_us = 80, period_us = 100} / uclamp = {max = 9} |
     task[0].uclamp; no uclamp with policy deadline
-task: policy = "fifo" && phase: PHASE / uclamp = {min = 9} | task[0].uclamp; a min, as in a phase
+task: policy = "fifo" && phase: PHASE / uclamp = {min = 9} |
+    task[0].phase[0].uclamp = {'min': 9}; no min that the task itself does not have; fifo
+task: cpus = "big" && phase: PHASE / policy = "deadline" /
+    deadline = {runtime_us = 60, period_us = 100} |
+    task[0].phase[0].policy = 'deadline'; no deadline task with cpus
+task: count = 5 && phase: PHASE / policy = "deadline" /
+    deadline = {runtime_us = 80, period_us = 100} |
+    task[0].phase[0].deadline = {'runtime_us': 80; up to 3.021 CPUs' time
 task: slice_us = 200 && phase: PHASE / policy = "idle" | task[0].slice_us; a phase's policy
 task: latency_nice = 20 | task[0].latency_nice = 20; an integer in -20..19
 task: slice_us = 99 | task[0].slice_us = 99; an integer in 100..100000

@@ -8,7 +8,7 @@ can be computed by hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -62,6 +62,7 @@ class Schedule:
     exit_ns: int = 0
     overutilized: Sequence[tuple[int, int]] = ()
     eas: bool | None = True
+    more: Sequence[TraceEvent] = ()
 
 
 def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[TraceEvent]:
@@ -90,6 +91,7 @@ def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[TraceE
         events.append(switch(leave, burst.cpu, task, 1, idle))
     for t_ns, flag in schedule.overutilized:
         events.append(TraceEvent(start + t_ns, 0, 0, "lisa__sched_overutilized", (flag, "0-5")))
+    events += [replace(event, t_ns=start + event.t_ns) for event in schedule.more]
     return sorted(events, key=lambda event: event.t_ns)
 
 

@@ -74,6 +74,7 @@ EVENTS: dict[str, tuple[int, str, tuple[tuple[str, str, str], ...]]] = {
         ),
     ),
     "cpu_frequency": (104, "power", (("u32", "state", "I"), ("u32", "cpu_id", "I"))),
+    "cpu_idle": (106, "power", (("u32", "state", "I"), ("u32", "cpu_id", "I"))),
     "lisa__sched_overutilized": (
         105,
         "lisa",
