@@ -254,7 +254,7 @@ def test_options_of_a_trace_dat_are_said(tmp_path: Path) -> None:
     begin = data.index(b"options  \0") + 10
     # The room before the first page holds the options.
     places = begin + 2 + len(b"flyrecord\0") + 16
-    room = data[places : 4096 * (places // 4096 + 1)]
+    room = data[places : places + 4096]
     assert room[: len(more)] == bytes(len(more))
     whole = data[:begin] + more + data[begin:places] + room[len(more) :]
     path = of.saved(tmp_path / "r", whole + data[places + len(room) :])

@@ -222,7 +222,8 @@ def trace_dat(
         per_cpu[event.cpu].append(event)
     chunks = [_pages(entries) if entries else b"" for entries in per_cpu]
     position = len(out) + 16 * cpus
-    position += -position % PAGE
+    # At least a page of room for options.
+    position += PAGE + -position % PAGE
     first = position
     for chunk in chunks:
         out += struct.pack("<QQ", position, len(chunk))
