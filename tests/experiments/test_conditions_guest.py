@@ -73,7 +73,9 @@ def test_limits_of_clamps_are_switches_where_tasks_have_clamps(tmp_path: Path) -
 
 
 def test_frequencies_change_no_sooner_than_the_boards() -> None:
-    done = eascope(*changed(RUN, "--scenario", "smoke"), "--dvfs", "board", "--json")
+    done = eascope(
+        *changed(RUN, "--scenario", "uclamp/frequency-spike"), "--dvfs", "board", "--json"
+    )
     assert done.returncode == 0, done.stderr
     (derived,) = (Path(json.loads(done.stdout)["run"]) / "derived").iterdir()
     assert least(changes_ns(pl.read_parquet(derived / "frequency.parquet"), "big")) > LEAST_NS

@@ -113,16 +113,18 @@ def check_filtered_boost(kernel: KernelArtefact, platform: Platform, folder: Pat
 
 
 def first_minima(trace: str) -> list[int]:
-    """The lower clamp with which CPU 1 first asks for a frequency after each wake-up there."""
-    woken = re.compile(r" sched_wakeup: comm=boosted .*target_cpu=001")
-    request = re.compile(r" sched_cpufreq_req: cpu=1 .*\bmin=(\d+)")
-    minima, pending = [], False
+    """The lower clamp with which CPU 1 asks for a frequency as it enqueues, at each wake-up there.
+
+    `sched_wakeup` comes some us after the request. Not each enqueue asks.
+    """
+    woken = re.compile(r" ([\d.]+): sched_wakeup: comm=boosted .*target_cpu=001")
+    request = re.compile(r" ([\d.]+): sched_cpufreq_req: cpu=1 .*\bmin=(\d+)")
+    minima, asked = [], None
     for line in trace.splitlines():
-        if woken.search(line):
-            pending = True
-        elif pending and (match := request.search(line)):
-            minima.append(int(match[1]))
-            pending = False
+        if match := request.search(line):
+            asked = match
+        elif (match := woken.search(line)) and asked and float(match[1]) - float(asked[1]) < 2e-5:
+            minima.append(int(asked[2]))
     return minima
 
 
@@ -154,8 +156,7 @@ def check_order(kernel: KernelArtefact, platform: Platform, folder: Path, *, fir
     minima = first_minima(done.text("trace.txt"))
     assert len(minima) > 20, done.text("trace.txt")[-2000:]
     boosted = sum(minimum > 800 for minimum in minima) / len(minima)
-    # Not each enqueue asks: after some of them the first request comes later.
-    assert boosted > 0.75 if first else boosted < 0.25, minima
+    assert boosted == 1 if first else boosted < 0.25, minima
 
 
 def check_fair_server(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
