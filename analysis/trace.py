@@ -8,7 +8,6 @@ CLOCK_MONOTONIC (the trace clock of every eascope run), in ns.
 
 from __future__ import annotations
 
-import io
 import re
 import subprocess
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from eascope.analysis.recordings.tables import Ints, RecordingError
+from eascope.analysis.recordings.text import lines_of
 from eascope.analysis.recordings.tracedat import MAGIC, EventTable, read_trace_dat
 from eascope.host.errors import EascopeError
 from eascope.host.lisa import host_trace_cmd
@@ -178,16 +178,7 @@ def _direct(path: Path) -> Trace | None:
 
 
 def _reported(path: Path) -> Trace:
-    text = _report(path)
-    lines = pl.read_csv(
-        io.BytesIO(text),
-        has_header=False,
-        separator="\x01",
-        quote_char=None,
-        new_columns=["line"],
-        schema={"line": pl.String},
-        truncate_ragged_lines=True,
-    )
+    lines = lines_of(_report(path))
     lost = lines.filter(pl.col("line").str.contains(r"EVENTS DROPPED|\[LOST "))
     if lost.height:
         raise TraceError(f"{path}: events were lost: {lost['line'][0].strip()}")

@@ -66,25 +66,26 @@ def reported(path: Path, data: bytes) -> Raw:
     return raw
 
 
+def lines_of(data: bytes) -> pl.DataFrame:
+    """A text's lines, as the column ``line``."""
+    return pl.read_csv(
+        io.BytesIO(data),
+        has_header=False,
+        separator="\x01",
+        quote_char=None,
+        new_columns=["line"],
+        schema={"line": pl.String},
+        truncate_ragged_lines=True,
+        encoding="utf8-lossy",
+    )
+
+
 def read_text(path: Path, data: bytes) -> Raw | None:
     """The events of a text; None where no line is one.
 
     :raises RecordingError: lines of a known event that are not understood.
     """
-    lines = (
-        pl.read_csv(
-            io.BytesIO(data),
-            has_header=False,
-            separator="\x01",
-            quote_char=None,
-            new_columns=["line"],
-            schema={"line": pl.String},
-            truncate_ragged_lines=True,
-            encoding="utf8-lossy",
-        )
-        if data.strip()
-        else pl.DataFrame(schema={"line": pl.String})
-    )
+    lines = lines_of(data) if data.strip() else pl.DataFrame(schema={"line": pl.String})
     for pattern in (_LINE, _LATENCY):
         groups = pl.col("line").str.extract_groups(pattern).alias("groups")
         events = lines.select(groups).unnest("groups").filter(pl.col("event").is_not_null())
