@@ -201,8 +201,11 @@ class Resolver:
         fields["given"] = request.energy_model.words
         fields["activity"] = names.activity.digest
         fields["scenario"] = names.scenario.digest
-        fields["controls"] = repr(request.controls)
-        words = [f"{request.full} {request.elide}", variant.name, variant.dtb, boot_args(variant)]
+        fields["programs"] = repr([figures.digest for figures in names.figures])
+        # A reference is a name of what other platforms' files say.
+        fields["controls"] = repr([request.controls, request.controls.iteration_ns()])
+        words = [names.engine.mode, f"{request.full} {request.elide}"]
+        words += [variant.name, variant.dtb, boot_args(variant)]
         fields["variant"] = repr(
             [*words, variant.switches, sorted(asdict(variant.declares).items())]
         )

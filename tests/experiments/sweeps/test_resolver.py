@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eascope.experiments import controls
 from eascope.experiments.cell import prepare
+from eascope.experiments.request import Names
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign
 from eascope.experiments.sweeps.resolver import Resolver, platform_name
@@ -35,6 +39,29 @@ def test_the_ids_differ_where_simkeys_do(artefacts: Artefacts, tmp_path: Path) -
     assert len(pairs) == 32
     assert len({group for group, _ in pairs}) == len({simkey for _, simkey in pairs}) == 32
     assert ids(plan, tmp_path) == pairs
+
+
+def test_the_ids_differ_where_no_file_of_the_campaign_does(
+    artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine's mode, a program's figures, and what a reference's platform says."""
+    resolver = Resolver(tmp_path, "test.toml")
+
+    def names(**axes: Any) -> Names:
+        return resolver.names(campaign(**axes).checked_points()[0])
+
+    modes = [names(engine="gem5", mode=mode) for mode in ("elided", "elided-detailed")]
+    program = names(scenario="programs/sysbench")
+    assert program.figures
+    other = replace(program.figures[0], digest="0" * 64)
+    groups = [resolver.group_id(each) for each in (*modes, program)]
+    groups.append(resolver.group_id(replace(program, figures=(other,))))
+    assert len({*groups}) == len(groups)
+
+    referring = names(reference="cortex-a72@1200")
+    before = resolver.group_id(referring)
+    monkeypatch.setattr(controls, "reference_iteration_ns", lambda text: Fraction(7))
+    assert resolver.group_id(referring) != before
 
 
 def test_what_is_built_is_a_part_of_the_id(artefacts: Artefacts, tmp_path: Path) -> None:
