@@ -22,7 +22,7 @@ from typing import Any
 import jinja2
 
 from eascope.analysis.known.origin import Origin, older
-from eascope.host.cache import write_atomic
+from eascope.host.cache import digest_of, write_atomic
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending, say
 from eascope.host.record import Record
@@ -128,6 +128,32 @@ def _seen(value: Any) -> Any:  # noqa: ANN401 - JSON
     return {name: _seen(inner) for name, inner in value.items()}
 
 
+def files_of(plan: Study) -> dict[str, str]:
+    """Digests of a plan's platforms and scenarios, by file."""
+    names = {("configs/platforms", each.platform) for each in plan.comparison}
+    names |= {
+        ("experiments/scenarios", name) for each in plan.comparison for name in each.scenarios
+    }
+    files = sorted(
+        name if name.endswith(".toml") else f"{room}/{name}.toml" for room, name in names
+    )
+    return {file: meaning((ROOT / file).read_text(encoding="utf-8")) for file in files}
+
+
+def meaning(text: str) -> str:
+    """A digest of what a TOML file has but descriptions, sources and statements."""
+    return digest_of({"file": _without_words(tomllib.loads(text))})[:16]
+
+
+def _without_words(value: Any) -> Any:  # noqa: ANN401 - TOML
+    if isinstance(value, list):
+        return [_without_words(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    words = re.compile(r"(.*_)?sources?|summary|loads|expect")
+    return {key: _without_words(inner) for key, inner in value.items() if not words.fullmatch(key)}
+
+
 def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
     """The page of a study.
 
@@ -223,6 +249,13 @@ def origin(origin_record: Mapping[str, Any]) -> str:
         words += f" Their patches were earlier ones: {', '.join(queues)}."
     elif not known.patches and "kernel" in known.versions:
         words += " Their patches are not known."
+    changed = [
+        Path(file).stem
+        for file, digest in known.files.items()
+        if not (ROOT / file).is_file() or meaning((ROOT / file).read_text()) != digest
+    ]
+    if changed:
+        words += f" Changed since then: {', '.join(changed)}."
     return " ".join(
         [words, *(f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in known.remarks)]
     )

@@ -33,7 +33,7 @@ from eascope.host.errors import RequestError
 from eascope.host.proc import Ending, say
 from eascope.host.strict import shown_path
 from eascope.host.version import from_changed_checkout
-from research.draw import PLAN, RECORD, SOURCE, STUDIES, USUAL, Compared, Study, plan_of
+from research.draw import PLAN, RECORD, SOURCE, STUDIES, USUAL, Compared, Study, files_of, plan_of
 
 #: Digits of a record's numbers.
 DIGITS = 6
@@ -266,7 +266,9 @@ def main(arguments: list[str] | None = None) -> int:
             raise RequestError(f"{options.study}: measured by: {plan.measured_by}")
         command = " ".join([parser.prog, *given])
         plan = replace(plan, seeds=options.seeds or plan.seeds)
-        write(study, record_of(compare(plan), command))
+        record = record_of(compare(plan), command)
+        record["origins"][0]["files"] = files_of(plan)
+        write(study, record)
     return ending.code
 
 

@@ -25,6 +25,8 @@ from research.draw import (
     drawn,
     every_page,
     main,
+    meaning,
+    origin,
     plan_of,
     records_of,
     section,
@@ -87,6 +89,17 @@ def test_a_record_names_command_versions_and_commit(file: str, stated: dict[str,
     assert origin.versions
     commit = r"\([0-9a-f]{12}(, changed)?\)|page of commit [0-9a-f]{7}"
     assert re.search(commit, f"{origin.versions.get('eascope', '')} {origin.made_from}")
+
+
+def test_a_page_says_which_files_are_others_than_its_runs_had() -> None:
+    file = "experiments/scenarios/smoke.toml"
+    text = (ROOT / file).read_text()
+    first = text.splitlines()[0]
+    assert meaning(text.replace(first, f'{first[:-1]} and more"')) == meaning(text)
+    stated = {"command": "x", "made_from": "runs", "files": {file: meaning(text)}}
+    assert "Changed since" not in origin(stated)
+    other = {file: meaning(f"{text}\n[more]\nloops = 1\n"), "configs/platforms/gone.toml": "0"}
+    assert "Changed since then: smoke, gone." in origin({**stated, "files": other})
 
 
 @pytest.mark.parametrize("name", COMPARED)
