@@ -21,7 +21,7 @@ DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario ucla
 demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, twenty seeds
 	@$(DEMO)
 
-lint: setup ## ruff, mypy and shellcheck
+lint: setup ## ruff, mypy, import-linter and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m mypy --no-error-summary -p eascope -p research -p tests
 	@.venv/bin/lint-imports --no-logo >/dev/null || .venv/bin/lint-imports --no-logo

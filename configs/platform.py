@@ -168,7 +168,7 @@ class Platform:
     ``package_budget``: the greatest frequency by the number of CPUs that are on; None: no limit.
     ``floors``: between clusters; several may hold at once.
     ``curves``: measured powers by the clocks of several clusters. ``axes``: the values that it
-    states for model axes (`configs.axes`); no run depends on them, so the digest does not.
+    states for model axes (`configs.knobs`); no run depends on them, so the digest does not.
     """
 
     name: str
