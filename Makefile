@@ -31,7 +31,7 @@ test: lint ## the whole test suite, on all cores
 	@$(PYTHON) -m pytest -m "not long" -n auto --maxprocesses 8 --dist worksteal
 
 check-long: setup ## longer tests: debugging kernels under stress, stub builds, McPAT, drift
-	@$(PYTHON) -m pytest -m long
+	@$(PYTHON) -m pytest -m long --ignore=tests/bench
 
 bench: setup ## measurements of speed, each as a ratio to a named baseline
 	@$(PYTHON) -m tests.bench

@@ -202,7 +202,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     stir_ms = workload.replicate.stir_ms
     larger = trace_kib(names.scenario, request.full, platform, events, stir_ms=stir_ms)
     simkey = ""
-    while not simkey or (larger and _trace_was_full(simkey)):
+    while not simkey or (larger and trace_was_full(simkey)):
         kib, larger = larger, larger_kib(larger, platform)
         machine = machine_of(names, text(trace_kib=kib))
         digests = digests_of(names.engine, machine, identity)
@@ -225,7 +225,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     return Cell(names, machine, simkey, record, inputs)
 
 
-def _trace_was_full(simkey: str) -> bool:
+def trace_was_full(simkey: str) -> bool:
     """Whether a run failed because its trace did not fit into its buffers."""
     path = runs_root() / simkey / FAILED
     try:

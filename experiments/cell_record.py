@@ -135,10 +135,10 @@ def _controls_record(
         transition_latency_us=platform.transition_latency_us,
         speeds=request.controls.speeds,
         trace_events=tuple(events),
+        trace_kib_per_cpu=trace_kib,
         others={
             **{name: value for name, value in set_otherwise.items() if name not in own},
             "trace_markers": f"rt-app: {FTRACE}",
-            "trace_kib_per_cpu": trace_kib,
             "temperature_c": platform.temperature_c,
         },
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from eascope.analysis.derive import analysis_version
 from eascope.analysis.derived_folder import DERIVED, KEY
+from eascope.experiments.cell import trace_was_full
 from eascope.experiments.runs import LOCKS, all_runs, lock_of
 from eascope.host.cache import MANIFEST, cache_root, entries, lock_of_entry, runs_root
 from eascope.host.claims import MARK as CLAIM
@@ -103,7 +104,8 @@ def _locks(days: float) -> Iterator[Leftover]:
 
 def _failed(days: float) -> Iterator[Leftover]:
     for run in all_runs():
-        if run.state != "done":
+        # Where a trace did not fit, that is how the next command knows the size that it takes.
+        if run.state != "done" and not trace_was_full(run.path.name):
             yield _entry("failed", run.path, run.state, _unheld(lock_of(run.path.name)))
 
 

@@ -77,6 +77,7 @@ class ControlsRecord(Record):
 
     :param speeds: which relative speeds core types have (`configs.activity.SPEEDS`).
     :param trace_events: the recorded events as ``system:event``.
+    :param trace_kib_per_cpu: the size of a CPU's trace buffer; 0 without a trace.
     :param others: further controls, for people.
     """
 
@@ -85,6 +86,7 @@ class ControlsRecord(Record):
     transition_latency_us: int
     speeds: str
     trace_events: tuple[str, ...]
+    trace_kib_per_cpu: int
     others: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
 
 

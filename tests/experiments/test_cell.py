@@ -129,11 +129,8 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
     assert controls.hz == 250
     assert controls.rate_limit_us == 500
     assert controls.transition_latency_us == 50
-    assert controls.others == {
-        "trace_markers": "rt-app: main,task,stats",
-        "trace_kib_per_cpu": 2048,
-        "temperature_c": 57,
-    }
+    assert controls.trace_kib_per_cpu == 2048
+    assert controls.others == {"trace_markers": "rt-app: main,task,stats", "temperature_c": 57}
     assert record.kernel.version == "6.12.1"
     assert record.declares == {"eas": True, "governor": "schedutil"}
     assert not record.borrowed
@@ -157,7 +154,7 @@ def test_a_trace_that_did_not_fit_has_larger_buffers(artefacts: Artefacts) -> No
         with pytest.raises(EascopeError) as failed:
             execute(replace(tried[-1], names=replace(tried[-1].names, engine=engine)))
         again = isinstance(failed.value, Again)
-    sizes = [item.record.controls.others["trace_kib_per_cpu"] for item in tried]
+    sizes = [item.record.controls.trace_kib_per_cpu for item in tried]
     assert sizes == [2048, 8192, 32768, 1024 * 1024 // 2 // 6]
     for size, item in zip(sizes, tried, strict=True):
         assert f"\ntrace-setup {size} " in item.machine.script.decode()

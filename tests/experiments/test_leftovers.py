@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
 from eascope.experiments.cli.main import main
 from eascope.experiments.finished import derived_by
 from eascope.experiments.leftovers import KINDS, leftovers, remove
@@ -100,6 +102,18 @@ def test_failed_and_broken_runs_go_and_finished_stay() -> None:
     assert sorted(kinds_and_names("failed")) == [("failed", "cd" * 32), ("failed", "ef" * 32)]
     assert all(remove(leftover) for leftover in leftovers(ALL, 0))
     assert [run.path for run in all_runs()] == [good.path]
+
+
+def test_a_run_whose_trace_was_full_stays() -> None:
+    """Without it the next command would begin with the size that did not suffice."""
+
+    def full(on_progress: Callable[[float], None] | None) -> None:
+        raise EngineFailed("the trace ring buffer of cpu 3 was too small", [], [])
+
+    with pytest.raises(EascopeError, match="too small"):
+        execute(cell(full))
+    age_all(runs_root())
+    assert kinds_and_names("failed") == []
 
 
 def test_a_failed_run_that_is_tried_again_is_in_use() -> None:

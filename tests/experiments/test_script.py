@@ -224,7 +224,7 @@ def test_the_window_ends_with_its_programs(artefacts: Artefacts) -> None:
     full = prepare(resolve(replace(request, full=True)))
     assert full.record.programs[0].count == 80_000
     # Room for the events of ten times as many round trips, and still within the guest's memory.
-    room = [item.record.controls.others["trace_kib_per_cpu"] for item in (cell, full)]
+    room = [item.record.controls.trace_kib_per_cpu for item in (cell, full)]
     assert room[1] - room[0] == 72_000 * 800 // 1024
     assert room[1] * len(cell.machine.platform.cpus) < cell.machine.platform.memory_mib * 1024
 

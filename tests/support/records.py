@@ -99,6 +99,7 @@ def controls_record(**changes: Any) -> ControlsRecord:
         transition_latency_us=50,
         speeds="board",
         trace_events=("sched:sched_switch",),
+        trace_kib_per_cpu=2048,
         others={"temperature_c": 25},
     )
     return replace(controls, **changes)
