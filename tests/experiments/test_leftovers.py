@@ -17,6 +17,7 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
+from eascope.experiments import runs
 from eascope.experiments.cli.main import main
 from eascope.experiments.finished import derived_by
 from eascope.experiments.leftovers import KINDS, leftovers, remove
@@ -104,8 +105,9 @@ def test_failed_and_broken_runs_go_and_finished_stay() -> None:
     assert [run.path for run in all_runs()] == [good.path]
 
 
-def test_a_run_whose_trace_was_full_stays() -> None:
+def test_a_run_whose_trace_was_full_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it the next command would begin with the size that did not suffice."""
+    monkeypatch.setattr(runs, "_has_larger", lambda cell: False)
 
     def full(on_progress: Callable[[float], None] | None) -> None:
         raise EngineFailed("the trace ring buffer of cpu 3 was too small", [], [])
