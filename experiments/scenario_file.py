@@ -19,15 +19,13 @@ from eascope.configs.platform import Platform
 from eascope.experiments.clamps import read_clamps
 from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
 from eascope.experiments.conditions import read_conditions
+from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.groups import (
-    CHANGEABLE,
     Group,
-    read_change,
     read_cpus,
     read_group,
     read_groups,
 )
-from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.program import read_program
 from eascope.experiments.recorded import Recorded, read_recorded
 from eascope.experiments.rtapp_json import POLICIES as POLICY_OF
@@ -44,12 +42,10 @@ from eascope.experiments.scenario import (
     PLACING_MS,
     REALTIME,
     Attributes,
-    Move,
     Phase,
     Scenario,
     Task,
     WindowLengths,
-    Write,
 )
 from eascope.experiments.scenario_checks import (
     check_attributes,
@@ -58,14 +54,14 @@ from eascope.experiments.scenario_checks import (
     check_programs,
     check_tasks,
 )
+from eascope.experiments.scenario_events import KEYS as EVENT_KEYS
+from eascope.experiments.scenario_events import events_of
 from eascope.experiments.scenario_names import ROOT, path_of
 from eascope.experiments.scenario_noise import check_noise
 from eascope.experiments.sources import measurements
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, missing_key, shortened
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
-from eascope.kernels.guest_files import ENERGY_AWARE
-from eascope.kernels.switches import PATH_RULE, STATS, check_value, is_switch
 from eascope.rootfs.content import MINIMAL, load_content
 
 #: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
@@ -88,8 +84,6 @@ ATTRIBUTES = ("policy", "nice", "priority", "uclamp", "deadline")
 #: What the kernel takes as a runtime and as a period of a deadline task, in us.
 LEAST_RUNTIME_US, LEAST_PERIOD_US, MOST_PERIOD_US = 2, 100, 1 << 22
 MOST_PROGRAMS = 9
-#: Writes within a window.
-MOST_EVENTS = 100
 #: Frames that are under way at once, in the deepest pipeline.
 MOST_PERIODS = 9
 #: rt-app makes its threads one by one; those of its own file start so far apart at most.
@@ -114,7 +108,7 @@ KEYS = {
         *("io_us", "sleep_us", "period_us", "cpus", *ATTRIBUTES),
     ),
     "group": GROUP_KEYS,
-    "event": ("at_ms", "write", "task", "group", *CHANGEABLE),
+    "event": EVENT_KEYS,
     "work": ("unit", "counted"),
     "frames": ("paced_by", "drawn_by", "periods"),
     "window": ("from", "mainline_ms", "warmup_ms", "short_ms", "full_ms", "until"),
@@ -154,6 +148,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         tasks = tuple(_of_rt_app(task, rt_app.default_policy) for task in rt_app.measured)
         names_there = [task.name for task in tasks]
     window = _window(top.table("window"))
+    members = tuple(read_program(table, platform, image, groups) for table in programs)
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
         .with_suffix("")
@@ -163,7 +158,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         source=top.text("source"),
         loads=top.text("loads"),
         tasks=tasks,
-        programs=tuple(read_program(table, platform, image, groups) for table in programs),
+        programs=members,
         window=window,
         expect=tuple(
             map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
@@ -177,7 +172,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if top.has(SOURCE_CONDITIONS)
         else None,
         frames=_frames(top, names_there),
-        writes=_events(top, window, platform, groups, {task.name: task for task in tasks}),
+        writes=events_of(
+            top, window, platform, groups, {task.name: task for task in tasks}, members
+        ),
         groups=groups,
         image=image,
         kernel_threads=_kernel_threads(top, platform),
@@ -537,58 +534,6 @@ def _window(table: StrictTable) -> WindowLengths:
         mainline = table.integer("mainline_ms", LEAST_WARMUP_MS, 600_000, "ms before the switch")
     table.finish()
     return WindowLengths(warmup, short, full, until, mainline)
-
-
-def _events(
-    top: StrictTable,
-    window: WindowLengths,
-    platform: Platform,
-    groups: Sequence[Group],
-    tasks: Mapping[str, Task],
-) -> tuple[Write | Move, ...]:
-    """The tables ``[[event]]``."""
-    events: list[Write | Move] = []
-    for table in top.tables("event", 1, MOST_EVENTS) if top.has("event") else ():
-        table.only(KEYS["event"])
-        if window.short_ms is None:
-            raise table.error("at_ms", "in a window of a length, not together with until")
-        last = window.short_ms - 1
-        first = events[-1].at_ms if events else 1
-        at = table.integer("at_ms", first, last, "ms after the window's start, before its end")
-        if table.has("task") or table.has("group"):
-            events += _of_group(table, at, platform, groups, tasks)
-        else:
-            allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
-            value = table.value("write", allowed)
-            if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
-                raise table.error("write", allowed)
-            check_value(table, "write", *value)
-            events.append(Write(at, *value))
-        table.finish()
-    return tuple(events)
-
-
-def _of_group(
-    table: StrictTable,
-    at_ms: int,
-    platform: Platform,
-    groups: Sequence[Group],
-    tasks: Mapping[str, Task],
-) -> list[Write | Move]:
-    """A task goes to a group, or attributes of a group change."""
-    if table.has("task"):
-        task = tasks[table.text("task", tasks)]
-        group = read_group(table, groups, task.affinities)
-        if group is None:
-            raise missing_key(table.file, table.key("group"), "the group that the task goes to")
-        return [Move(at_ms, task.name, group)]
-    group = read_group(table, groups)
-    inside = [cpus for task in tasks.values() if task.group == group for cpus in task.affinities]
-    files = read_change(table, group, groups, platform, inside) if group else ()
-    if group is None or not files:
-        allowed = f"together with task, or with one of {', '.join(CHANGEABLE)}"
-        raise table.error("group", allowed)
-    return [Write(at_ms, f"{group.path}/{file}", value) for file, value in files]
 
 
 def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:

@@ -302,3 +302,62 @@ def test_a_task_that_waits_for_a_device_is_boosted(tmp_path: Path) -> None:
         stays.append(rests.to_series().drop_nulls().median())
     assert stays == pytest.approx([700, 700], abs=150)
     assert clocks[0] > 1.2 * clocks[1]
+
+
+HOTPLUG = """
+[[event]]
+at_ms = 200
+offline = "big:1"
+[[event]]
+at_ms = 400
+write = ["/sys/devices/system/cpu/cpufreq/policy4/scaling_max_freq", "600000"]
+[[event]]
+at_ms = 600
+online = "big:1"
+[[expect]]
+variant = "mainline"
+statement = "stage_power_w.2.big < 0.7 * stage_power_w.1.big and offline.5 > 20%"
+source = "here"
+"""
+
+
+def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) -> None:
+    """Tables, energies and statements follow the events; what is off has no power of its own."""
+    scenario = write(
+        tmp_path,
+        task='count = 2\ncpus = "big"',
+        phase="run_us = 5_000\nperiod_us = 8_000",
+        more=HOTPLUG,
+        window="warmup_ms = 300\nshort_ms = 800\nfull_ms = 800",
+    )
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
+        *("--scenario", scenario),
+        EASCOPE_RUNS=str(tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert [statement["met"] for statement in printed["expect"]] == [True]
+    assert [*printed["offline"]] == ["5"]
+    # The kernel takes up to 90 ms to take a CPU away.
+    assert 0.35 < printed["offline"]["5"] < 0.52
+    mhz, power = printed["stage_mhz"], printed["stage_power_w"]
+    assert mhz["0"]["big"] > 900
+    assert mhz["3"]["big"] < 610
+    lengths = [0.2, 0.2, 0.2, printed["window_s"] - 0.6]
+    assert sum(power[str(n)]["big"] * s for n, s in enumerate(lengths)) == pytest.approx(
+        printed["energy_j"]["cluster"]["big"]
+    )
+    (folder,) = (Path(printed["run"]) / "derived").iterdir()
+    begin = pl.read_parquet(folder / "frequency.parquet")["t0_ns"].min()
+    own = pl.read_parquet(folder / "slices.parquet").filter(pl.col("cpu") == 5)
+    gone = own.with_columns((pl.col("t0_ns", "t1_ns") - begin) / 1e6)
+    assert gone.filter((pl.col("t0_ns") < 590) & (pl.col("t1_ns") > 300)).height == 0
+    assert gone.filter(pl.col("t0_ns") > 600).height
+    assert gone.filter(pl.col("t1_ns") < 200).height
+    energy = pl.read_parquet(folder / "energy.parquet").filter(
+        (pl.col("cpu") == 5) & (pl.col("component") == "idle_cluster_sleep_0")
+    )
+    assert energy["energy_fj"].sum() == 0
+    busy = printed["stage_busy"]["2"]["big"]
+    assert busy == pytest.approx(0.5, abs=0.03)  # one of two CPUs, which has work all the time
