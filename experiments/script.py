@@ -234,9 +234,7 @@ def _window(
     first_us = min(measured) if measured and replicate.noise else 0
     # Writes take time, which is not added to the window.
     sleeps = "until-ms" if scenario.writes else "sleep-ms"
-    early, late = [], []
-    for event in scenario.writes:
-        (late if event.at_ms else early).append(event)
+    early = [event for event in scenario.writes if not event.at_ms]
     apart = [*groups.partitions(scenario.groups), *_events(scenario, early, workload, traced)]
     stir_ms = replicate.stir_ms
     tasks = workload.own
@@ -274,7 +272,7 @@ def _window(
             for program in programs
             if program.role == MEASURED
         ),
-        *_events(scenario, late, workload, traced),
+        *_events(scenario, scenario.writes[len(early) :], workload, traced),
         *([f"{sleeps} {length_ms}"] if length_ms is not None else []),
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs if program.ends_itself),

@@ -25,7 +25,7 @@ _BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(policy\d+/)?boost")
 #: What `is_switch` takes as a path.
 PATH_RULE = (
     f"path below {', '.join(SWITCH_ROOTS)} and none that takes a CPU away: all CPUs are online and "
-    "in the domains"
+    "in the domains (offline of a scenario's event takes one away)"
 )
 
 #: What files of our queues take, and refuse all else: no run is started for what a guest refuses.

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from eascope.analysis.measures.registry import Lines, measure
@@ -25,7 +24,7 @@ def _edges(data: RunData) -> Times:
     return np.array([window.t0_ns, *events, window.t1_ns], dtype=np.int64)
 
 
-def _by_stage(data: RunData, values: dict[str, Sequence[float]]) -> _By:
+def _by_stage(data: RunData, values: dict[str, npt.NDArray[np.float64]]) -> _By:
     """By stage and name; nothing where the window has no events."""
     stages = len(_edges(data)) - 1
     return {
@@ -36,7 +35,7 @@ def _by_stage(data: RunData, values: dict[str, Sequence[float]]) -> _By:
 
 def _weights(data: RunData, row: dict[str, object], begin: Times, end: Times) -> Times:
     """Of a row of energies, how long it was in each stage in the component's state."""
-    length = np.maximum(end - begin, 0)
+    length: Times = np.maximum(end - begin, 0)
     if row["cpu"] == SHARED_PART:
         return length
     own = data.stretches[int(str(row["cpu"]))]
