@@ -18,7 +18,7 @@ from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
-from eascope.experiments.rtapp_json import RtAppFile
+from eascope.experiments.rtapp_grammar import RtAppFile
 from eascope.kernels.guest_files import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from eascope.engines.base import Elision
 from eascope.experiments import groups, members, recorded
 from eascope.experiments.program import MEASURED
-from eascope.experiments.rtapp import Workload, memory_name, process_of
+from eascope.experiments.rtapp import memory_name, process_of
 from eascope.experiments.scenario import Move, Scenario, Task, Write
 from eascope.experiments.trace_events import TRACE_EVENTS
+from eascope.experiments.workload import Workload
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.switches import STATS
 from eascope.rootfs.elide import FUNCTION_OFFSET, OPENED_SYNCHRONOUSLY, OPENS_DEVICE
