@@ -334,7 +334,7 @@ def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) ->
     )
     done = eascope(
         *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
-        *("--scenario", scenario),
+        *("--scenario", scenario, "--events", "lisa__sched_cpu_capacity"),
         EASCOPE_RUNS=str(tmp_path / "runs"),
     )
     assert done.returncode == 0, done.stderr
@@ -350,6 +350,13 @@ def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) ->
     assert sum(power[str(n)]["big"] * s for n, s in enumerate(lengths)) == pytest.approx(
         printed["energy_j"]["cluster"]["big"]
     )
+    trace = events(Path(printed["run"]) / "trace.dat")
+    marks = [event.ns for event in trace if "eascope: /" in event.text]
+    # The cap is pressure on the capacity, by which the scheduler places and balances.
+    said = [event for event in trace if "cpu=4 capacity=" in event.text]
+    for shown, since, until in ((1024, 0, marks[1]), (512, marks[1] + 10_000_000, marks[2])):
+        inside = {event.text.split()[2] for event in said if since < event.ns < until}
+        assert inside == {f"capacity={shown}"}
     (folder,) = (Path(printed["run"]) / "derived").iterdir()
     begin = pl.read_parquet(folder / "frequency.parquet")["t0_ns"].min()
     own = pl.read_parquet(folder / "slices.parquet").filter(pl.col("cpu") == 5)
