@@ -20,7 +20,7 @@ from eascope.analysis.measures import MEASURES
 from eascope.analysis.records.cell import CELL, CellRecord
 from eascope.analysis.records.result import RESULT, PowerModelRecord, Result
 from eascope.analysis.run_data import RunData
-from eascope.analysis.trace import read_trace
+from eascope.analysis.trace import offline_as_idle, read_trace
 from eascope.analysis.window import read_window
 from eascope.analysis.work import with_work
 from eascope.configs.activity import Activity
@@ -114,7 +114,7 @@ def _source(
         activity=activity,
         power=power,
         window=read_window(run / MARKS),
-        trace=read_trace(run / TRACE),
+        trace=offline_as_idle(read_trace(run / TRACE), platform),
     )
 
 

@@ -63,6 +63,7 @@ GROUPS = (
         "running time by group",
         "placement",
         "frequency",
+        "between events",
         "idle",
         "wake-up latency",
         "lateness after the timer",
@@ -71,6 +72,8 @@ GROUPS = (
     *("throughput", "missed deadlines"),
 )
 
+#: Stages between events that have lines.
+STAGES = 10
 #: Those that a guest's CPUs have.
 INTERRUPTS = ("arch_timer", "IPI")
 PER_SECOND = "_per_s"
@@ -225,6 +228,7 @@ def _declared(
         "<cpu>": [*map(str, platform.cpus)],
         "<kind>": [*KINDS, REST, NO_THREAD],
         "<interrupt>": INTERRUPTS,
+        "<stage>": [*map(str, range(STAGES))],
     }
     measures = [(lines, measure) for measure in MEASURES if (lines := measure.lines) is not None]
     measures.sort(key=lambda of: (*GROUPS, of[0].group).index(of[0].group))
@@ -243,6 +247,8 @@ def _lines(lines: Lines, of: Measure, name: str, platform: Platform) -> Iterator
     keys = lines.keys
     if of.keys.endswith(".<kHz>"):
         keys = tuple(str(opp.khz) for opp in platform.cluster(name).opps)
+    if of.keys.endswith(".<cluster>"):
+        keys = tuple(cluster.name for cluster in platform.clusters)
     cluster = platform.cluster_of(int(name)).name if of.by == "<cpu>" else ""
     states = [state.name for state in platform.cluster(cluster).idle_states] if cluster else []
     if of.keys.endswith(".<state>"):
@@ -253,5 +259,5 @@ def _lines(lines: Lines, of: Measure, name: str, platform: Platform) -> Iterator
         words = {"key": key.replace("_", " "), "mhz": number / 1000, "state": state}
         label = lines.label.format(name=name, cluster=cluster, **words)
         path = tuple(part for part in (of.name, name, key) if part)
-        scale = {"%": 100, "mJ": 1e3}.get(unit, 1.0)
+        scale = {"%": 100, "mJ": 1e3, "mW": 1e3}.get(unit, 1.0)
         yield MeasureRow(lines.group, label, unit, path, scale=scale, digits=lines.digits)

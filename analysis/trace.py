@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,8 +21,10 @@ import polars as pl
 from eascope.analysis.recordings.tables import Ints, RecordingError
 from eascope.analysis.recordings.text import lines_of
 from eascope.analysis.recordings.tracedat import MAGIC, EventTable, read_trace_dat
+from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
 from eascope.host.lisa import host_trace_cmd
+from eascope.kernels.guest_files import ONLINE_CPU
 
 #: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
 DECISION_EVENT = "sched_feec_decision"
@@ -48,6 +51,11 @@ FIELDS: dict[str, dict[str, type]] = {
     "irq_handler_exit": {"irq": int},
     "print": {"buf": str},
 }
+
+#: ``state`` of a ``cpu_idle`` event that ends an idle state (u32 of -1).
+ENDS = 0xFFFF_FFFF
+#: The agent's marker of a CPU that has gone offline.
+_OFFLINE = rf"eascope: {ONLINE_CPU.pattern} = 0\s*$"
 
 _LINE = (
     r"^\s*(?P<comm>.*)-(?P<pid>\d+)\s+\[(?P<cpu>\d+)\]\s+(?:[^\s\d]\S*\s+|\S{4,6}\s+)?"
@@ -85,6 +93,19 @@ class Trace:
         if event not in self._tables:
             self._tables[event] = self._parse(event)
         return self._tables[event]
+
+    def offline(self) -> Iterator[tuple[int, int, int | None]]:
+        """CPUs that were offline: the number, from when, until when (None: to the end).
+
+        The kernel traces nothing on a CPU that is offline, and the agent's marker comes later.
+        """
+        marks = self.events.filter(
+            (pl.col("event") == "print") & pl.col("detail").str.contains(_OFFLINE)
+        ).select("t_ns", pl.col("detail").str.extract(_OFFLINE).cast(pl.Int64))
+        for t_ns, cpu in marks.iter_rows():
+            times = self.events.filter(pl.col("cpu") == cpu)["t_ns"]
+            since, until = times.filter(times < t_ns).max(), times.filter(times > t_ns).min()
+            yield cpu, t_ns if since is None else since, until  # type: ignore[misc]
 
     def _parse(self, event: str) -> pl.DataFrame:
         fields = FIELDS[event]
@@ -129,6 +150,32 @@ def read_trace(path: Path) -> Trace:
     if not path.is_file():
         raise TraceError(f"{path}: there is no trace (trace.dat is missing)")
     return _direct(path) or _reported(path)
+
+
+def offline_as_idle(trace: Trace, platform: Platform) -> Trace:
+    """``trace`` with the events of which a CPU that is offline has none.
+
+    Its last thread leaves, and it is in its deepest idle state, in which the engine counts it.
+    """
+    rows = []
+    for cpu, since, until in trace.offline():
+        switches = trace.table("sched_switch").filter(
+            (pl.col("cpu") == cpu) & (pl.col("t_ns") <= since)
+        )
+        for comm, pid in switches.select("next_comm", "next_pid").tail(1).iter_rows():
+            left = (
+                f"prev_comm={comm} prev_pid={pid} prev_state=1 next_comm=swapper/{cpu} next_pid=0"
+            )
+            rows.append((since, cpu, pid, comm, "sched_switch", left))
+        state = len(platform.cluster_of(cpu).idle_states) - 1
+        for at, number in ((since, state), (until, ENDS)):
+            if at is not None:
+                detail = f"state={number} cpu_id={cpu}"
+                rows.append((at - (number == ENDS), cpu, 0, "<idle>", "cpu_idle", detail))
+    if not rows:
+        return trace
+    added = pl.DataFrame(rows, schema=trace.events.schema, orient="row")
+    return Trace(trace.path, pl.concat([trace.events, added]).sort("t_ns", maintain_order=True))
 
 
 def _direct(path: Path) -> Trace | None:

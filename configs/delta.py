@@ -122,9 +122,8 @@ def describe(
             "records name a platform by it"
         )
     base = top.text("base")
-    in_a_file = "/" in base or base.endswith(".toml")
     try:
-        under = path.parent / base if in_a_file else platform_path(base, shipped)
+        under = base_path(path, base, shipped)
     except RequestError as error:
         raise RequestError(f"{top.file}: base = {shown(base)}: {error}") from error
     if os.path.realpath(under) in map(os.path.realpath, (*above, path)):
@@ -135,6 +134,15 @@ def describe(
     inherited = frozenset(below.top.data["sources"]) - frozenset(top.data.get("sources", ()))
     root = below.base or under.stem
     return Described(StrictTable(top.file, data), root, inherited, frozenset(top.data))
+
+
+def base_path(path: Path, base: str, shipped: Path) -> Path:
+    """The file that the platform file ``path`` names as its base.
+
+    :raises RequestError: an unknown name.
+    """
+    in_a_file = "/" in base or base.endswith(".toml")
+    return path.parent / base if in_a_file else platform_path(base, shipped)
 
 
 def platform_path(name: str, directory: Path) -> Path:

@@ -330,6 +330,8 @@ def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
             power_source=power_source,
             shared_source=shared_source,
         )
+        if row.has("turbo"):
+            raise row.error("turbo", "no key: our cpufreq driver has no boost switch; leave it out")
         row.finish()
         if opps:
             _check_ascends(row, opps[-1], opp)

@@ -263,6 +263,18 @@ def check_budget(engine: Engine, platform: Platform) -> None:
         )
 
 
+def check_hotplug(engine: Engine, scenario: Path) -> None:
+    """Refuse CPUs that go offline where the engine's machine has no firmware that stops them.
+
+    :raises RequestError: one line.
+    """
+    if not engine.layout.psci_method:
+        raise RequestError(
+            f"{shown_path(scenario)}: event.offline: engine {engine.name} has no PSCI, so no CPU "
+            "goes offline: allowed: another engine"
+        )
+
+
 @dataclass(frozen=True)
 class EngineKind:
     """An engine's entry in `engines.registry`: all that is known before an engine is made.

@@ -25,7 +25,7 @@ from eascope.experiments.prepared import with_prepared
 from eascope.experiments.program_speeds import speeds_of
 from eascope.experiments.request import GivenPlatform, Names
 from eascope.experiments.rtapp import compile_scenario
-from eascope.experiments.rtapp_json import text_of
+from eascope.experiments.rtapp_own import text_of
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.script import script
 from eascope.experiments.trace_events import larger_kib, recorded_events, trace_kib

@@ -25,8 +25,8 @@ from eascope.analysis.records.cell import (
 from eascope.engines.base import Identity
 from eascope.experiments.program_speeds import without_figures
 from eascope.experiments.request import Names
-from eascope.experiments.rtapp import FTRACE, Workload
 from eascope.experiments.scenario import Move, Write
+from eascope.experiments.workload import FTRACE, Workload
 from eascope.kernels.build import KernelArtefact
 from eascope.power.given import given_record
 from eascope.rootfs.image import ImageArtefact

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from eascope.configs.activity import Activity
 from eascope.configs.core import CORES
-from eascope.configs.delta import platform_path
+from eascope.configs.delta import base_path
 from eascope.configs.pipeline import PIPELINES
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
@@ -30,6 +30,7 @@ from eascope.experiments.recorded import document_name
 from eascope.host.cache import sha256_file
 from eascope.host.errors import EascopeError
 from eascope.host.record import json_bytes
+from eascope.host.strict import read_toml
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.kconfig import fragment_text
 from eascope.kernels.queues import series_patches
@@ -117,10 +118,10 @@ def _patches(kernel: Kernel, release: str) -> list[dict[str, str]]:
 
 def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
     """The platform's own file and all that it refers to, by their places below ``configs``."""
-    texts = {f"platforms/{platform.path.name}": platform.path.read_bytes()}
-    if platform.base:
-        base = platform_path(platform.base, PLATFORMS)
-        texts[f"platforms/{base.name}"] = base.read_bytes()
+    texts, path = {f"platforms/{platform.path.name}": platform.path.read_bytes()}, platform.path
+    while base := read_toml(path).data.get("base"):
+        path = base_path(path, base, PLATFORMS)
+        texts[f"platforms/{path.name}"] = path.read_bytes()
     for name in sorted({cluster.core.name for cluster in platform.clusters}):
         for folder, label in ((CORES, "cores"), (PIPELINES, "cores/pipelines")):
             path = folder / f"{name}.toml"

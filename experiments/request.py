@@ -15,7 +15,7 @@ from eascope.configs.knobs import HARDWARE
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.configs.program_activity import ProgramActivity
-from eascope.engines.base import Engine, check_budget, check_cpus
+from eascope.engines.base import Engine, check_budget, check_cpus, check_hotplug
 from eascope.engines.registry import DEFAULT_ENGINE, get_engine
 from eascope.engines.timing.mixture import mixture
 from eascope.experiments.conditions import conditions_of
@@ -27,6 +27,7 @@ from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.trace_events import check_queues_have
 from eascope.host.errors import RequestError, bad_input, names_allowed
 from eascope.host.strict import shown_path
+from eascope.kernels.guest_files import ONLINE_CPU
 from eascope.kernels.naming import variant_named, variant_names
 from eascope.kernels.own import NOTHING, Own
 from eascope.kernels.state import on_platform
@@ -152,6 +153,8 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     check_budget(engine, platform)
     request = replace(request, elide=request.elide and engine.elides)
     scenario = files.scenario(request.scenario, platform, request.own)
+    if any(map(ONLINE_CPU.fullmatch, scenario.written_paths)):
+        check_hotplug(engine, scenario.path)
     _check_memory(scenario, request, platform, activity)
     kernel = replace(kernel, more=scenario.kernel_fragments)
     variant = request.controls.of_variant(on_platform(asked, platform), platform)

@@ -20,77 +20,43 @@ This file avoids traps of rt-app (seen in its source, at LISA 3.1.0's version):
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from eascope.analysis.records.cell import ReplicateRecord, TaskRecord, UclampRange
+from eascope.analysis.records.cell import TaskRecord, UclampRange
 from eascope.configs.activity import Activity
-from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform import Platform
 from eascope.experiments import recorded
-from eascope.experiments.groups import ROOT
 from eascope.experiments.others import STIR_MS, others
 from eascope.experiments.replicate import in_order, replicate_record, start_offset_us, task_start_us
-from eascope.experiments.rtapp_json import RtAppFile, RtAppTask, events, never_begin
+from eascope.experiments.rtapp_own import compile_own
 from eascope.experiments.scenario import DEADLINE, FAIR, Attributes, Phase, Scenario, Task
 from eascope.experiments.turns import Course, Turn, drawn, plain
+from eascope.experiments.workload import (
+    IO_BYTES,
+    OTHERS_NAME,
+    RT_APP_NAME,
+    Workload,
+    deadline_us,
+    document_of,
+    is_endless,
+    iterations_per_us,
+)
 from eascope.host.cache import digest_of
 from eascope.host.errors import bad_input
 
-#: ns per turn that rt-app is given: makes ``run: N`` mean N turns (see above).
-CALIBRATION = 1000
 #: rt-app reads numbers into a 32-bit int.
 MOST_TURNS = 2**31 - 1
-
 #: A recording begins so much after the window, at the latest.
 LATER_MS = 3
-#: The device that I/O is done on, and a request of it.
-IO_DEVICE, IO_BYTES = "/dev/nullb0", 4096
-
-#: Under which names rt-app runs: with the scenario's threads, and with others alone.
-RT_APP_NAME, OTHERS_NAME = "rt-app", "others"
-#: Kinds of markers that rt-app writes into the trace.
-FTRACE = "main,task,stats"
-
-#: How much later than a window's start threads of rt-app's own file begin: the agent takes some ms
-#: for the counters in front of the window (pixel6: 6), and no work is to be before it.
-BEGIN_MS = 10
-#: Longer than any window, in s.
-MOST_S = 1_000_000
-#: rt-app logs into the trace alone.
-LOG = {"logdir": "/tmp", "log_size": "disable", "gnuplot": False, "ftrace": FTRACE}
-
 #: rt-app knows no SCHED_BATCH: the agent makes these threads that.
 POLICY = {
     **{"other": "SCHED_OTHER", "batch": "SCHED_OTHER", "idle": "SCHED_IDLE"},
     **{"fifo": "SCHED_FIFO", "rr": "SCHED_RR", DEADLINE: "SCHED_DEADLINE"},
 }
-
-
-@dataclass(frozen=True)
-class Workload:
-    """rt-app's input, and its record for ``cell.json``.
-
-    :param documents: inputs as bytes, by the name under which rt-app runs.
-    :param endless: of these names, those that run until they are ended from outside.
-    :param replicate: the seed's draws.
-    :param own: of these names, those with threads of the scenario's tasks.
-    """
-
-    documents: dict[str, bytes]
-    endless: tuple[str, ...]
-    tasks: tuple[TaskRecord, ...]
-    replicate: ReplicateRecord
-    own: tuple[str, ...] = ()
-
-    @property
-    def document(self) -> bytes:
-        """The input with the scenario's threads."""
-        return self.documents[RT_APP_NAME]
 
 
 def memory_name(number: int) -> str:
@@ -105,18 +71,6 @@ def process_of(scenario: Scenario, task: Task) -> str:
     if not task.memory:
         return RT_APP_NAME
     return memory_name(scenario.memory.index(task.memory) + 1)
-
-
-def iterations_per_us(
-    platform: Platform, activity: Activity, cluster: Cluster | None = None
-) -> Fraction:
-    """Iterations of the busy loop that a CPU does in a microsecond at its top OPP.
-
-    :param cluster: the CPU's; None: the largest.
-    """
-    cluster = cluster or platform.largest
-    ipc = Fraction(str(activity.ipc(cluster)))
-    return ipc * cluster.max_khz / (1000 * activity.iteration_instructions)
 
 
 def compile_scenario(
@@ -136,26 +90,26 @@ def compile_scenario(
     """
     largest_rate = iterations_per_us(platform, activity)
     if scenario.rt_app:
-        return _of_file(scenario, scenario.rt_app, platform, activity, seed, noise, iteration_ns)
+        return compile_own(scenario, scenario.rt_app, platform, activity, seed, noise, iteration_ns)
     rate = largest_rate if iteration_ns is None else 1000 / iteration_ns
     works = {
-        task.name: [_turns(scenario, task, phase, rate, activity) for phase in task.phases]
+        task.name: [turns_of(scenario, task, phase, rate, activity) for phase in task.phases]
         for task in scenario.tasks
     }
     starts = _starts(scenario, seed, noise)
-    of_tasks = _entries(scenario, works, starts, seed, noise)
+    of_tasks = entries_of(scenario, works, starts, seed, noise)
     background = others(scenario.background, platform, activity, seed) if noise else {}
     threads = of_tasks | {key: thread.entry() for key, thread in background.items()}
     order = in_order(list(threads), seed) if noise else list(threads)
     processes = _processes(scenario, order, background)
     names = {key: f"{key}-{place}" for keys in processes.values() for place, key in enumerate(keys)}
-    endless = {key for key, entry in threads.items() if _endless(entry)}
+    endless = {key for key, entry in threads.items() if is_endless(entry)}
     longer = rate / largest_rate
     replays = _replays(scenario, platform, rate, noise)
     names |= {key: key for task in scenario.tasks for key in task.recorded}
     return Workload(
         documents={
-            name: _document({key: threads[key] for key in keys})
+            name: document_of({key: threads[key] for key in keys})
             for name, keys in processes.items()
             if keys
         }
@@ -173,207 +127,6 @@ def compile_scenario(
         ),
         own=(*(name for name, keys in processes.items() if {*keys} & {*of_tasks}), *replays),
     )
-
-
-def _of_file(
-    scenario: Scenario,
-    file: RtAppFile,
-    platform: Platform,
-    activity: Activity,
-    seed: int,
-    noise: bool,
-    iteration_ns: Fraction | None,
-) -> Workload:
-    """rt-app's own file: all of it but its log, its duration, its calibration and its delays.
-
-    rt-app calibrates to whole ns per iteration. Here these are a CPU's at its top OPP.
-    """
-    ns = file.settings.get("calibration", "CPU0") or "CPU0"
-    if isinstance(ns, str):
-        cpu = int(re.findall(r"\d+", ns)[0])
-        cluster = next(cluster for cluster in platform.clusters if cpu in cluster.cpus)
-        ns = round(iteration_ns or 1000 / iterations_per_us(platform, activity, cluster))
-    # With a duration, rt-app goes on when all of its threads have ended: it is ended from outside.
-    alive_s = -1 if scenario.window.until else MOST_S
-    stir_ms = STIR_MS if noise else 0
-    begin_us = 1000 * (stir_ms + scenario.window.warmup_ms + BEGIN_MS)
-    tasks = {task.name: task for task in scenario.tasks}
-    starts = {name: task_start_us(task, seed, name) if noise else 0 for name, task in tasks.items()}
-    entries = {
-        task.key: {
-            **task.says,
-            "delay": begin_us + starts.get(task.name, 0) + task.says.get("delay", 0),
-        }
-        for task in file.tasks
-    }
-    own: dict[str, object] = {
-        "global": {**file.settings, **LOG, "duration": alive_s, "calibration": ns},
-        "tasks": entries,
-    }
-    if file.resources:
-        own["resources"] = file.resources
-    background = others(scenario.background, platform, activity, seed) if noise else {}
-    besides = {key: thread.entry() for key, thread in background.items()}
-    documents = {RT_APP_NAME: f"{_compact(own)}\n".encode()}
-    documents |= {OTHERS_NAME: _document(besides)} if besides else {}
-    us_of_turn = Fraction(1) / iterations_per_us(platform, activity)
-    return Workload(
-        documents=documents,
-        endless=(RT_APP_NAME, *([OTHERS_NAME] if any(map(_endless, besides.values())) else [])),
-        tasks=tuple(
-            _record_of_file(task, tasks[task.name], ns, us_of_turn, file.default_policy)
-            for task in file.measured
-        ),
-        replicate=replicate_record(
-            scenario,
-            seed,
-            noise=noise,
-            starts=starts,
-            order=[*entries, *besides],
-            others=[f"{key}-{place}" for place, key in enumerate(besides)],
-            threads_sha256=digest_of(own),
-        ),
-        own=(RT_APP_NAME,),
-    )
-
-
-def _record_of_file(
-    task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction, default_policy: str
-) -> TaskRecord:
-    """The record of a task of rt-app's own file.
-
-    :param ns: of an iteration of the busy loop, as rt-app counts.
-    :param us_of_turn: what an iteration takes on the largest CPU, in us.
-    """
-    turns = [sum(us * 1000 // ns for us in events(part, "run")) for part in task.parts]
-    period_us = task.period_us
-    return TaskRecord(
-        name=task.name,
-        threads=task.threads,
-        period_us=period_us,
-        deadline_us=_deadline_us(period_us, task.deadlines(default_policy))
-        if task.absolute
-        else None,
-        work_us=round(turns[0] * us_of_turn) if len({*turns}) == 1 else None,
-        turns=tuple(turns),
-        uclamp=UclampRange(known.attributes.uclamp_min, known.attributes.uclamp_max),
-        cpus=known.cpus,
-        waits=task.waits,
-        rest_us=task.rest_us,
-    )
-
-
-def notes_on(
-    file: RtAppFile, platform: Platform, activity: Activity, length_ms: int | None
-) -> Iterator[str]:
-    """What rt-app's own file is on a platform and in a window, beside the file's own notes."""
-    calibration = file.settings.get("calibration")
-    if calibration and isinstance(calibration, int):
-        us = round(1_000_000 // calibration / iterations_per_us(platform, activity))
-        yield (
-            f"calibration: here run: 1000 is {us} us of {platform.name}'s largest CPU at its top "
-            "OPP."
-        )
-    yield from never_begin(file, length_ms)
-
-
-def exported(
-    scenario: Scenario, platform: Platform, activity: Activity
-) -> tuple[dict[str, Any], list[str]]:
-    """rt-app's JSON of the scenario's tasks for a board like ``platform``, and what it cannot say.
-
-    rt-app calibrates on a CPU of the largest cluster, so ``run: N`` is N us of such a CPU at its
-    top OPP, as ``run_us = N`` is (rt-app's doc/tutorial.txt, "calibration").
-    """
-    if file := scenario.rt_app:
-        parts = {"resources": file.resources} if file.resources else {}
-        says = {task.key: task.says for task in file.tasks}
-        return {"tasks": says, **parts, "global": dict(file.settings)}, []
-    for task in scenario.tasks:
-        if task.recorded:
-            allowed = "tasks with phases: rt-app replays no recording"
-            raise bad_input(scenario.path, f"task {task.name}: recorded", task.recorded, allowed)
-    us = 1 / (iterations_per_us(platform, activity) * activity.iteration_instructions)
-    tasks = tuple(
-        replace(
-            task,
-            phases=tuple(
-                replace(
-                    phase, run_us=max(1, round(phase.run_instructions * us)), run_instructions=None
-                )
-                if phase.run_instructions
-                else phase
-                for phase in task.phases
-            ),
-        )
-        for task in scenario.tasks
-    )
-    stated = replace(scenario, tasks=tasks)
-    works = {
-        task.name: [_turns(stated, task, phase, Fraction(1), activity) for phase in task.phases]
-        for task in tasks
-    }
-    entries = _entries(
-        stated, works, dict.fromkeys((key for task in tasks for key in _keys(task)), 0), 0, False
-    )
-    for task in tasks:
-        for key in _keys(task):
-            del entries[key]["delay"]
-            if task.slice_us:
-                entries[key]["dl-runtime"] = task.slice_us
-            if task.group and _may_be_in_a_group(task):
-                entries[key]["taskgroup"] = task.group.path.removeprefix(ROOT)
-    length_ms = scenario.window.full_ms
-    settings = {
-        "duration": -1
-        if length_ms is None
-        else -(-(scenario.window.warmup_ms + length_ms) // 1000),
-        "calibration": f"CPU{platform.largest.cpus[0]}",
-        "default_policy": "SCHED_OTHER",
-        "pi_enabled": False,
-        "lock_pages": False,
-        "ftrace": "main,task,loop,event",
-        "log_basename": scenario.name.replace("/", "-"),
-    }
-    return {"tasks": entries, "global": settings}, [*_unsaid(scenario)]
-
-
-def _may_be_in_a_group(task: Task) -> bool:
-    """rt-app refuses ``taskgroup`` of other policies."""
-    return {each.policy for each in task.all_attributes} <= {*FAIR}
-
-
-def _unsaid(scenario: Scenario) -> Iterator[str]:
-    """What rt-app's JSON cannot say of a scenario."""
-    for task in scenario.tasks:
-        says = {
-            f"work_cv = {task.work_cv:g}": task.work_cv,
-            f'clock = "{task.clock}"': task.clock != "exact",
-            f"memory = {task.memory:g}": task.memory,
-            f"latency_nice = {task.latency_nice}": task.latency_nice is not None,
-            f"its group{f' {task.group.name}' if task.group else ''}: rt-app has groups of "
-            "SCHED_OTHER and SCHED_IDLE alone": task.group and not _may_be_in_a_group(task),
-            'policy = "batch": written as SCHED_OTHER': any(
-                each.policy == "batch" for each in task.all_attributes
-            ),
-            "slice_us: rt-app before March 2025 ignores dl-runtime of SCHED_OTHER": task.slice_us,
-            "run_instructions: given as us of this platform's largest CPU": any(
-                phase.run_instructions for phase in task.phases
-            ),
-        }
-        yield from (f"task {task.name}: {words}" for words, there in says.items() if there)
-    for group in scenario.groups:
-        if group.files:
-            yield f"group {group.name}: {', '.join(file for file, _ in group.files)}"
-    yield from (f"program {program.name}: {program.run}" for program in scenario.programs)
-    yield from (f"[kernel_threads]: {name}" for name, _ in scenario.kernel_threads)
-    if scenario.writes:
-        yield f"events: {len(scenario.writes)} within the window"
-    if scenario.source_conditions:
-        stated = scenario.source_conditions.controls.values
-        yield f"[source_conditions]: {', '.join(f'{key} = {stated[key]}' for key in stated)}"
-    if scenario.background != "none":
-        yield f'background = "{scenario.background}"'
 
 
 def _replays(
@@ -404,7 +157,7 @@ def _starts(scenario: Scenario, seed: int, noise: bool) -> dict[str, int]:
         key: start(task, seed, key)
         for task in scenario.tasks
         if not task.recorded
-        for key in _keys(task)
+        for key in keys_of(task)
     }
 
 
@@ -416,7 +169,7 @@ def _processes(
     :param order: of all threads.
     :param background: those that are no task's.
     """
-    shares = {key: task.memory for task in scenario.tasks for key in _keys(task)}
+    shares = {key: task.memory for task in scenario.tasks for key in keys_of(task)}
     waiting = {
         memory_name(number): [key for key in order if shares.get(key) == share]
         for number, share in enumerate(scenario.memory, 1)
@@ -431,7 +184,7 @@ def _processes(
     }
 
 
-def _entries(
+def entries_of(
     scenario: Scenario,
     works: dict[str, list[int | None]],
     starts: dict[str, int],
@@ -445,7 +198,7 @@ def _entries(
         if task.recorded:
             continue
         after_us = _begin_us(scenario, task, noise)
-        for number, key in enumerate(_keys(task)):
+        for number, key in enumerate(keys_of(task)):
             work = works[task.name]
             course = drawn(scenario, task, work, seed, key) if noise else plain(task, work)
             entries[key] = _entry(
@@ -467,45 +220,7 @@ def _begin_us(scenario: Scenario, task: Task, noise: bool) -> int:
     return 1000 * (stir_ms if runs_once else scenario.placing_ms)
 
 
-def _endless(entry: dict[str, Any]) -> bool:
-    """Whether a thread runs until another process ends it."""
-    return entry["loop"] == -1 or any(phase.get("loop") == -1 for phase in entry["phases"].values())
-
-
-def _document(entries: dict[str, dict[str, Any]]) -> bytes:
-    """The whole input, a line for each thread and each of its phases."""
-    settings = {
-        "duration": -1,
-        "calibration": CALIBRATION,
-        "default_policy": "SCHED_OTHER",
-        "pi_enabled": False,
-        "lock_pages": False,
-        **LOG,
-        # Markers of attributes have no name that rt-app reads: they come with all kinds alone.
-        "ftrace": True if _attributes_change(entries) else FTRACE,
-    }
-    if any("iorun" in phase for entry in entries.values() for phase in entry["phases"].values()):
-        settings |= {"io_device": IO_DEVICE, "mem_buffer_size": IO_BYTES}
-    threads = []
-    for key, entry in entries.items():
-        head = _compact({name: value for name, value in entry.items() if name != "phases"})
-        phases = [f"{_compact(name)}:{_compact(phase)}" for name, phase in entry["phases"].items()]
-        lines = ",\n".join(phases)
-        threads.append(f'{_compact(key)}:{head[:-1]},"phases":{{\n{lines}}}}}')
-    tasks = ",\n".join(threads)
-    return f'{{"global":{_compact(settings)},\n"tasks":{{\n{tasks}}}}}\n'.encode()
-
-
-def _attributes_change(entries: dict[str, dict[str, Any]]) -> bool:
-    phases = [phase for entry in entries.values() for phase in entry["phases"].values()]
-    return any("policy" in phase for phase in phases)
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _keys(task: Task) -> list[str]:
+def keys_of(task: Task) -> list[str]:
     """The threads of a task as rt-app's input, or the recording, names them."""
     if task.recorded:
         return [*task.recorded]
@@ -514,7 +229,7 @@ def _keys(task: Task) -> list[str]:
     return [f"{task.name}{number}" for number in range(task.count)]
 
 
-def _turns(
+def turns_of(
     scenario: Scenario, task: Task, phase: Phase, rate: Fraction, activity: Activity
 ) -> int | None:
     """Iterations of a phase's fixed work, or ``None`` when it has none."""
@@ -646,11 +361,11 @@ def _record(
     policies = [(phase.attributes or task.attributes).deadline for phase in task.phases]
     return TaskRecord(
         name=task.name,
-        threads=tuple(names[key] for key in _keys(task)),
+        threads=tuple(names[key] for key in keys_of(task)),
         period_us=task.period_us,
         deadline_us=None
         if task.clock == "exponential"
-        else _deadline_us(task.period_us, {each and each[1] for each in policies}),
+        else deadline_us(task.period_us, {each and each[1] for each in policies}),
         work_us=next(iter(work)) if len(work) == 1 else None,
         turns=tuple(turns),
         uclamp=UclampRange(task.attributes.uclamp_min, task.attributes.uclamp_max),
@@ -659,16 +374,6 @@ def _record(
         group=task.group.name if task.group else "",
         **_waiting(task),
     )
-
-
-def _deadline_us(period_us: int | None, policies: Collection[int | None]) -> int | None:
-    """The deadline of a task's turns, if they have a steady pace: the period's end or the policy's.
-
-    :param policies: deadlines of its policies; None: of one without. If they differ, it has none.
-    """
-    if not period_us or len(policies) != 1:
-        return None
-    return next(iter(policies)) or period_us
 
 
 def _waiting(task: Task) -> dict[str, Any]:

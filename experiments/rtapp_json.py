@@ -9,51 +9,33 @@ name; comments and commas before a closing bracket are json-c's.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count, islice
-from pathlib import Path
 from typing import Any
 
-from eascope.host.errors import RequestError, bad_input, missing_key
-from eascope.host.strict import read_text, shown_path
+from eascope.experiments.rtapp_grammar import (
+    EVENTS,
+    GLOBAL,
+    LATER,
+    OPERANDS,
+    POLICIES,
+    RESOURCES,
+    SETTINGS,
+    TASK,
+    Numbered,
+    RtAppFile,
+    RtAppTask,
+    Types,
+    events,
+    kind_of,
+    parse,
+    parts,
+    timer_names,
+)
+from eascope.host.errors import bad_input, missing_key
 
-#: Kinds of events by the beginning of their key, in rt-app's order, with the type of their value.
-EVENTS: dict[str, type | None] = {
-    **{"runtime": int, "run": int, "sleep": int, "mem": int, "iorun": int},
-    **{"lock": str, "unlock": str, "signal": str, "broad": str, "wait": dict, "sync": dict},
-    **{"barrier": str, "timer": dict, "resume": str, "suspend": str, "yield": None, "fork": str},
-}
-WAITS = ("wait", "sync", "barrier", "suspend")
-RESOURCES = ("mutex", "signal", "wait", "broadcast", "sync", "sleep", "run", "timer")
-#: Later than the rt-app of the guest, which would take them for something else.
-LATER = ("memrun", "sem_post", "sem_wait")
-POLICIES = {
-    **{"SCHED_OTHER": "other", "SCHED_IDLE": "idle", "SCHED_FIFO": "fifo", "SCHED_RR": "rr"},
-    "SCHED_DEADLINE": "deadline",
-}
-#: Keys by object that are no events, with the types of their values.
-Types = tuple[type, ...]
-SETTINGS: dict[str, Types] = {
-    **{"policy": (str,), "priority": (int,), "cpus": (list,), "loop": (int,), "taskgroup": (str,)},
-    **{"util_min": (int,), "util_max": (int,), "nodes_membind": (list,)},
-    **{"dl-runtime": (int,), "dl-period": (int,), "dl-deadline": (int,)},
-}
-TASK: dict[str, Types] = {
-    **SETTINGS,
-    **{"delay": (int,), "instance": (int,), "phases": (dict,)},
-    **{"runtime": (int,), "period": (int,), "deadline": (int,)},
-}
-OPERANDS: dict[str, Types] = {"ref": (str,), "mutex": (str,), "mode": (str,), "period": (int,)}
-GLOBAL: dict[str, Types] = {
-    **{"duration": (int,), "calibration": (int, str), "default_policy": (str,)},
-    **{"pi_enabled": (bool,), "lock_pages": (bool,), "cumulative_slack": (bool,)},
-    **{"logdir": (str,), "log_basename": (str,), "log_size": (int, str), "gnuplot": (bool,)},
-    **{"ftrace": (bool, str), "io_device": (str,), "mem_buffer_size": (int,)},
-}
 #: What of it says how rt-app logs; the trace has all of that.
 LOGS = ("gnuplot", "logdir", "log_basename", "log_size", "ftrace")
 #: What events and settings mean here, if something else than on a board.
@@ -66,10 +48,6 @@ SAID = {
     "dl-runtime": "ignored of SCHED_OTHER, as by rt-app before March 2025 (a slice since then)",
 }
 WORDS = {int: "an integer", str: "a text", dict: "an object", list: "a list", bool: "true or false"}
-#: A window where the file has no duration and no end, in ms.
-SHORT_MS, FULL_MS = 3_000, 60_000
-#: Before the window, in which the stirring ends: it takes 0.3 s longer than its turns (pixel6).
-WARMUP_MS = 500
 #: The longest window, in ms.
 MOST_MS = 3_000_000
 #: A thread's name has 15 characters; rt-app appends ``-NN``, and ``-NNNN`` where it is forked.
@@ -78,169 +56,6 @@ ROOM, ROOM_FORKED = 12, 7
 MOST_CHARACTERS = 24
 #: Forks of which each thread is known by its name.
 MOST_FORKS = 64
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|/\*.*?\*/|//[^\n]*|\s+|.', re.DOTALL)
-
-
-@dataclass(frozen=True)
-class RtAppTask:
-    """A task of a file.
-
-    :param name: in measures; ``key`` is rt-app's, as short as a thread's name has to be.
-    :param threads: their names in traces.
-    :param says: what the file says of it.
-    :param own_timer: whether no other thread moves a timer of it on.
-    """
-
-    name: str
-    key: str
-    threads: tuple[str, ...]
-    says: dict[str, Any]
-    own_timer: bool = True
-
-    @property
-    def parts(self) -> list[dict[str, Any]]:
-        """Its phases; the task itself where it has none."""
-        return parts(self.says)
-
-    @property
-    def endless(self) -> bool:
-        """Whether it goes on for ever: without phases, ``loop`` is that of its only phase."""
-        return self.says.get("loop", -1) == -1 or any(
-            part.get("loop", 1) < 1 for part in self.parts
-        )
-
-    @property
-    def waits(self) -> bool:
-        """Whether it waits for others."""
-        return any(events(part, *WAITS) for part in self.parts)
-
-    @property
-    def rest_us(self) -> int:
-        """Its longest rest in a phase."""
-        rests = [[*events(part, "sleep"), *timers(part)] for part in self.parts]
-        return max(map(sum, rests))
-
-    @property
-    def period_us(self) -> int | None:
-        """The period of its turns, where each phase has one timer with the same, of its own."""
-        periods = {tuple(timers(part)) for part in self.parts}
-        one = next(iter(periods)) if len(periods) == 1 and len(timer_names(self.says)) == 1 else ()
-        return one[0] or None if len(one) == 1 and self.own_timer else None
-
-    def deadlines(self, default_policy: str) -> set[int | None]:
-        """Deadlines of its policies, by phase, as rt-app completes them; None: of another one."""
-        stated = [{"policy": default_policy} | self.says | part for part in self.parts]
-        keys = ("dl-deadline", "dl-period", "dl-runtime")
-        return {
-            next((part[key] for key in keys if part.get(key)), None)
-            if part["policy"] == "SCHED_DEADLINE"
-            else None
-            for part in stated
-        }
-
-    @property
-    def absolute(self) -> bool:
-        """Whether its timers keep their grid after an overrun, so that turns have deadlines."""
-        every = [timer for part in self.parts for timer in events(part, "timer")]
-        return any(timer.get("mode") == "absolute" for timer in every)
-
-
-@dataclass(frozen=True)
-class RtAppFile:
-    """A file of rt-app, checked.
-
-    :param settings: its object ``global``.
-    :param resources: its object ``resources``.
-    :param notes: what is meant otherwise here than on a board, a sentence each.
-    """
-
-    settings: Mapping[str, Any]
-    resources: Mapping[str, Any]
-    tasks: tuple[RtAppTask, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def default_policy(self) -> str:
-        """That of tasks which state none."""
-        policy: str = self.settings.get("default_policy", "SCHED_OTHER")
-        return policy
-
-    @property
-    def in_groups(self) -> bool:
-        """Whether rt-app makes groups."""
-        return any("taskgroup" in part for task in self.tasks for part in (task.says, *task.parts))
-
-    @property
-    def measured(self) -> list[RtAppTask]:
-        """The tasks with threads whose names are known."""
-        return [task for task in self.tasks if task.threads]
-
-
-def parse(file: str, text: str) -> object:
-    """The content of ``text``, in which keys that stand twice are numbered as by ``workgen``.
-
-    :raises RequestError: it is no JSON of rt-app's.
-    """
-    whole = _TOKEN.findall(text)
-    tokens = ["\n" * part.count("\n") + " " if part[:2] in ("/*", "//") else part for part in whole]
-    said = [place for place, token in enumerate(tokens) if not token.isspace()]
-    for before, place, after in zip(said, said[1:], said[2:], strict=False):
-        follows = tokens[after]
-        if tokens[place] == "," and follows in ("}", "]"):
-            tokens[place] = " "
-        bare = tokens[place].startswith('"suspend') and tokens[before] in ("{", ",")
-        if bare and follows in (",", "}"):
-            tokens[place] += ": null"
-    try:
-        return json.loads("".join(tokens), object_pairs_hook=_numbered)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise RequestError(f"{file}: not JSON as rt-app reads it: {error.msg} ({where})") from error
-    except RecursionError as error:
-        raise RequestError(f"{file}: nested too deeply: allowed: rt-app's JSON") from error
-
-
-class _Numbered(str):
-    """A key that stood before in its object, with its number."""
-
-    __slots__ = ()
-
-
-def _numbered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys are unique; rt-app knows an event by the beginning of its key."""
-    made: dict[str, Any] = {}
-    for key, value in pairs:
-        number, unique = 1, key
-        while unique in made:
-            unique, number = _Numbered(f"{key}{number}"), number + 1
-        made[unique] = value
-    return made
-
-
-def parts(task: dict[str, Any]) -> list[dict[str, Any]]:
-    """The phases of a task; the task itself where it has none."""
-    return list(task["phases"].values()) if "phases" in task else [task]
-
-
-def kind_of(key: str) -> str:
-    """The kind of event that rt-app takes ``key`` for; empty: none."""
-    return next((kind for kind in EVENTS if key.startswith(kind)), "")
-
-
-def events(part: Mapping[str, Any], *kinds: str) -> list[Any]:
-    """The values of a phase's events of these kinds."""
-    return [value for key, value in part.items() if kind_of(key) in kinds]
-
-
-def timers(part: Mapping[str, Any]) -> list[int]:
-    """The periods of a phase's timers, in us."""
-    return [timer.get("period", 0) for timer in events(part, "timer")]
-
-
-def timer_names(task: dict[str, Any]) -> set[str]:
-    """Names of a task's timers; one whose name begins with ``unique`` is each thread's own."""
-    every = [timer for part in parts(task) for timer in events(part, "timer")]
-    return {timer.get("ref", "unknown") for timer in every}
 
 
 def _shared_timers(
@@ -419,7 +234,7 @@ class _Reader:
                 self.check(f"{where}.{key}", value, *known[key])
                 self._seen.add(key)
             else:
-                ignored = self._numbered if isinstance(key, _Numbered) else self._ignored
+                ignored = self._numbered if isinstance(key, Numbered) else self._ignored
                 ignored.append(f"{where}.{key}")
 
     def task(self, name: str, task: dict[str, Any], default_policy: str) -> None:
@@ -535,40 +350,3 @@ class _Reader:
             names = ", ".join(self._numbered)
             words = "Ignored, as after workgen, since the key stands twice"
             yield f"{words}: {names}; rt-app alone takes the last."
-
-
-def never_begin(file: RtAppFile, length_ms: int | None) -> Iterator[str]:
-    """Of a window of this length (None: until all tasks end), a note on tasks that begin later."""
-    delays = {task.name: task.says.get("delay", 0) // 1000 for task in file.tasks}
-    late = [f"{name} (delay {ms} ms)" for name, ms in delays.items() if ms >= (length_ms or ms + 1)]
-    if late:
-        yield f"Never begin in the window of {length_ms} ms: {', '.join(late)}."
-
-
-def text_of(path: Path) -> str:
-    """The text of a scenario's file; that of rt-app's JSON as a scenario.
-
-    :raises RequestError: it cannot be read, or rt-app would refuse it.
-    """
-    if path.suffix != ".json":
-        return read_text(path, "a readable TOML file")
-    text = read_text(path, "a readable JSON file")
-    file = read(shown_path(path), text)
-    full_ms = min(1000 * file.settings.get("duration", -1), MOST_MS)
-    ends = not any(task.endless or task.waits for task in file.tasks)
-    window = 'until = "tasks-end"'
-    if full_ms > 0 or not ends:
-        full_ms = full_ms if full_ms > 0 else FULL_MS
-        window = f"short_ms = {min(SHORT_MS, full_ms)}\nfull_ms = {full_ms}"
-    threads = sum(len(task.threads) for task in file.tasks)
-    kept = f"'''\n{text}'''"
-    if "'''" in text or not all(char.isprintable() or char in "\t\r\n" for char in text):
-        kept = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-    lines = {
-        "summary": json.dumps(f"rt-app: {path.name}, {threads} threads"),
-        "source": json.dumps(f"rt-app's JSON {path.name}"),
-        "loads": json.dumps(" ".join(file.notes)),
-        "rt_app": kept,
-    }
-    head = "\n".join(f"{key} = {value}" for key, value in lines.items())
-    return f"{head}\n\n[window]\nwarmup_ms = {WARMUP_MS}\n{window}\n"

@@ -18,7 +18,8 @@ from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
-from eascope.experiments.rtapp_json import RtAppFile
+from eascope.experiments.rtapp_grammar import RtAppFile
+from eascope.kernels.guest_files import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 
 #: What a task's timer is, and how far it is from an exact one.
@@ -255,6 +256,15 @@ class Scenario:
     def written_paths(self) -> list[str]:
         """The files that its events write."""
         return [event.path for event in self.writes if isinstance(event, Write)]
+
+    @property
+    def offline(self) -> tuple[int, ...]:
+        """CPUs that are offline at the window's end."""
+        online = {}
+        for event in self.writes:
+            if isinstance(event, Write) and (cpu := ONLINE_CPU.fullmatch(event.path)):
+                online[int(cpu[1])] = event.value == "1"
+        return tuple(cpu for cpu, still in online.items() if not still)
 
     @property
     def has_clamps(self) -> bool:

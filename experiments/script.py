@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from eascope.engines.base import Elision
 from eascope.experiments import groups, members, recorded
 from eascope.experiments.program import MEASURED
-from eascope.experiments.rtapp import Workload, memory_name, process_of
-from eascope.experiments.scenario import Move, Scenario, Task
+from eascope.experiments.rtapp import memory_name, process_of
+from eascope.experiments.scenario import Move, Scenario, Task, Write
 from eascope.experiments.trace_events import TRACE_EVENTS
+from eascope.experiments.workload import Workload
 from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.switches import STATS
 from eascope.rootfs.elide import FUNCTION_OFFSET, OPENED_SYNCHRONOUSLY, OPENS_DEVICE
@@ -142,10 +143,14 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
 
 
 def _proofs_after(scenario: Scenario, proofs: list[str]) -> list[str]:
-    """The proofs that hold after the window: a partition takes its CPUs out of all domains."""
-    if not any(group.is_partition for group in scenario.groups):
-        return proofs
-    return [line for line in proofs if f"{SCHED_DEBUG}/domains/" not in line]
+    """The proofs that hold after the window.
+
+    A partition takes its CPUs out of all domains, and a CPU that is offline has no files.
+    """
+    gone = [f"{name}{cpu}" for cpu in scenario.offline for name in ("/cpu", "/policy")]
+    if scenario.offline or any(group.is_partition for group in scenario.groups):
+        gone.append(f"{SCHED_DEBUG}/domains")
+    return [line for line in proofs if not any(f"{path}/" in line for path in gone)]
 
 
 def _lines(lines: Iterable[str]) -> bytes:
@@ -230,7 +235,9 @@ def _window(
     first_us = min(measured) if measured and replicate.noise else 0
     # Writes take time, which is not added to the window.
     sleeps = "until-ms" if scenario.writes else "sleep-ms"
-    apart, stir_ms = [*groups.partitions(scenario.groups)], replicate.stir_ms
+    early = [event for event in scenario.writes if not event.at_ms]
+    apart = [*groups.partitions(scenario.groups), *_events(scenario, early, workload, traced)]
+    stir_ms = replicate.stir_ms
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
     # Tasks that end begin with the window; it must not begin later.
@@ -266,7 +273,7 @@ def _window(
             for program in programs
             if program.role == MEASURED
         ),
-        *_events(scenario, workload, traced),
+        *_events(scenario, scenario.writes[len(early) :], workload, traced),
         *([f"{sleeps} {length_ms}"] if length_ms is not None else []),
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs if program.ends_itself),
@@ -277,11 +284,14 @@ def _window(
     ]
 
 
-def _events(scenario: Scenario, workload: Workload, traced: bool) -> Iterator[str]:
-    """Lines of the window's events, each with a marker in the trace."""
+def _events(
+    scenario: Scenario, events: Iterable[Write | Move], workload: Workload, traced: bool
+) -> Iterator[str]:
+    """Lines of events, each with a marker in the trace."""
     tasks = {task.name: task for task in scenario.tasks}
-    for event in scenario.writes:
-        yield f"until-ms {event.at_ms}"
+    for event in events:
+        if event.at_ms:
+            yield f"until-ms {event.at_ms}"
         if isinstance(event, Move):
             done = f"{event.task} > {event.group.name}"
             for thread in _threads(scenario, workload, tasks[event.task]):

@@ -21,10 +21,11 @@ _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
 
+_BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(policy\d+/)?boost")
 #: What `is_switch` takes as a path.
 PATH_RULE = (
     f"path below {', '.join(SWITCH_ROOTS)} and none that takes a CPU away: all CPUs are online and "
-    "in the domains"
+    "in the domains (offline of a scenario's event takes one away)"
 )
 
 #: What files of our queues take, and refuse all else: no run is started for what a guest refuses.
@@ -52,10 +53,13 @@ def read_switches(table: StrictTable, key: str = "switches") -> Switches:
 
 
 def check_value(table: StrictTable, key: str, path: str, value: str) -> None:
-    """Refuse a value that the kernel refuses, where that is known.
+    """Refuse a file that the kernel lacks or a value that it refuses, where that is known.
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
+    if _BOOST.fullmatch(path):
+        allowed = "another file: no OPP is a turbo OPP, so the kernel has no boost switch; cap by"
+        raise table.error(key, f"{allowed} scaling_max_freq")
     if value not in _VALUES.get(path, (value,)):
         allowed = f"of {posixpath.basename(path)}: one of {', '.join(_VALUES[path])}"
         raise table.error(key, allowed)

@@ -18,7 +18,8 @@ from eascope.experiments.cell import prepare
 from eascope.experiments.finished import derived_for
 from eascope.experiments.pool import run_all
 from eascope.experiments.recording_check import BAR, Beside, check
-from eascope.experiments.recording_import import import_recording, write_import
+from eascope.experiments.recording_import import import_recording
+from eascope.experiments.recording_toml import write_import
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.request import Request, resolve
 from eascope.host.proc import Ending

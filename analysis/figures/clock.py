@@ -13,7 +13,14 @@ from matplotlib.figure import Figure
 from eascope.analysis.compare import Comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.figures import style
-from eascope.analysis.figures.common import LINE_HEIGHT, clock_steps, label, note_of, wrapped
+from eascope.analysis.figures.common import (
+    LINE_HEIGHT,
+    clock_steps,
+    label,
+    mark_events,
+    note_of,
+    wrapped,
+)
 from eascope.configs.platform import Cluster
 
 #: Length of the part of the window that is shown, in ms.
@@ -90,6 +97,7 @@ def _panel(axes: Axes, run: Derived, cluster: Cluster, identity: str) -> None:
     colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
     axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)
     axes.plot(x, y, color=colour, linewidth=1.3, zorder=2, gid=identity)
+    mark_events(axes, run, length_ns, 1e6)
     mhz = [opp.khz / 1000 for opp in cluster.opps]
     axes.set_yticks(mhz if len(mhz) <= 4 else [mhz[0], mhz[-1]])
     axes.set_ylim(0, mhz[-1] * 1.08)

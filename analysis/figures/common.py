@@ -9,6 +9,7 @@ from textwrap import fill
 
 import polars as pl
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
@@ -17,6 +18,7 @@ from eascope.analysis.compare import Comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.engine import engine_words, error_words
 from eascope.analysis.figures import style
+from eascope.analysis.records.cell import event_times
 from eascope.configs.platform import Cluster
 
 #: Length of the stretch of time that timelines show, in ms.
@@ -60,6 +62,13 @@ def clock_steps(
         times += [max(t0 - start, 0) / unit_ns, min(t1 - start, length_ns) / unit_ns]
         mhz += [khz / 1000, khz / 1000]
     return times, mhz
+
+
+def mark_events(axes: Axes, run: Derived, length_ns: int, unit_ns: float) -> None:
+    """Draw the scenario's events as lines, in the first ``length_ns`` of the window."""
+    for at_ms in event_times(run.cell):
+        if (at_ns := 1_000_000 * at_ms) < length_ns:
+            axes.axvline(at_ns / unit_ns, color=style.INK, lw=0.8, ls=":", zorder=3, gid="event")
 
 
 def broken(name: str, line: int = NAME_LINE) -> str:

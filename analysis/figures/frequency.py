@@ -16,10 +16,12 @@ from eascope.analysis.figures.common import (
     broken,
     clock_steps,
     label,
+    mark_events,
     note_of,
     stretch,
     text_width,
 )
+from eascope.analysis.records.cell import event_times
 from eascope.configs.platform import Cluster
 
 #: A timeline shows the whole window as long as it has no more changes than this.
@@ -91,13 +93,18 @@ def _cluster(comparison: Comparison, cluster: Cluster, rows: Sequence[tuple[Axes
 
 
 def _length_ns(runs: list[Derived]) -> int:
-    """The part of the window in the timelines: all of it, unless clocks change too often."""
+    """The part of the window in the timelines: all of it, unless clocks change too often.
+
+    With events it is all of it.
+    """
     whole = min(round(run.result.window_s * 1e9) for run in runs)
     changes = max(
         table["len"].max()  # type: ignore[type-var]
         for run in runs
         for table in [run.table("frequency").group_by("cluster").len()]
     )
+    if event_times(runs[0].cell):
+        return whole
     return whole if int(changes) <= MOST_CHANGES else stretch(runs[0])[1]  # type: ignore[arg-type]
 
 
@@ -106,6 +113,7 @@ def _clock(axes: Axes, run: Derived, cluster: Cluster, length: int, scale: float
     colour = style.CLUSTERS[cluster.index % len(style.CLUSTERS)]
     axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)
     axes.plot(x, y, color=colour, linewidth=0.9, zorder=2)
+    mark_events(axes, run, length, scale)
     ticks = _apart([opp.khz / 1000 for opp in cluster.opps], 0.26 * cluster.max_khz / 1000)
     axes.set_yticks(ticks)
     axes.set_yticklabels([f"{tick:g}" for tick in ticks])

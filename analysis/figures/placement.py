@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from eascope.analysis.compare import Comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.figures import style
-from eascope.analysis.figures.common import label, note_of, stretch
+from eascope.analysis.figures.common import label, mark_events, note_of, stretch
 from eascope.configs.platform import Platform
 
 
@@ -91,6 +91,7 @@ def _timeline(axes: Axes, run: Derived, platform: Platform, colours: dict[str, s
     start, length = stretch(run)
     inside = slices.filter((pl.col("t1_ns") > start) & (pl.col("t0_ns") < start + length))
     _lanes(axes, platform)
+    mark_events(axes, run, length, 1e6)
     for task in [None, *colours]:
         rows = inside.filter(
             pl.col("task").is_null() if task is None else pl.col("task") == task

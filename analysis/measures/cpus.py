@@ -138,6 +138,22 @@ def cpu_busy(data: RunData) -> tuple[float, ...]:
     return tuple(_busy(data))
 
 
+@measure(
+    keys="<cpu>",
+    unit="share of the window",
+    events=("print",),
+    lines=Lines("placement", "cpu {name} offline"),
+)
+def offline(data: RunData) -> dict[str, float]:
+    """Time that an event had taken a CPU offline; it counts as in its deepest idle state."""
+    window, off = data.window, dict[str, int]()
+    for cpu, since, until in data.trace.offline():
+        begin = max(since + window.offset_ns, window.t0_ns)
+        end = window.t1_ns if until is None else min(until + window.offset_ns, window.t1_ns)
+        off[str(cpu)] = off.get(str(cpu), 0) + max(0, end - begin)
+    return {cpu: ns / window.ns for cpu, ns in off.items()}
+
+
 @measure(keys="<cluster>.min, .max", unit="share of the window", files=(COUNTERS,))
 def cluster_busy(data: RunData) -> dict[str, Busy]:
     """Busy time of the least and of the most busy CPU of a cluster."""

@@ -179,15 +179,21 @@ def _as_device(platform: Platform, numbers: Sequence[int]) -> Device:
 
 
 def _given(recording: Recording, platform: Platform, seen: Mapping[int, Sequence[int]]) -> Device:
-    """The platform that was given; CPUs are in its order, or in a Juno's where that fits better."""
+    """The platform that was given; CPUs are in its order, or in another where that fits better.
+
+    A file of one's own is a draft, in the order that its import found, or numbered as it likes.
+    """
     if len(platform.cpus) != recording.cpus:
         raise RecordingError(
             f"{recording.path}: {recording.cpus} CPUs, and the platform {platform.name} has "
             f"{len(platform.cpus)}: allowed: the platform of the recorded device"
         )
-    plain = _as_device(platform, platform.cpus)
-    ours = [device for _, device in _ours() if device.name == platform.name]
-    for device in (*ours, plain):
+    plain, found = _as_device(platform, platform.cpus), device_of(recording)
+    devices = [device for _, device in _ours() if device.name == platform.name]
+    if [len(of.cpus) for of in found.clusters] == [len(of.cpus) for of in plain.clusters]:
+        drafted = _as_device(platform, found.cpus)
+        devices += [drafted, plain] if platform.own else [plain, drafted]
+    for device in (*devices, plain):
         if _fits(device, seen, recording.cpus):
             return replace(device, platform=plain.platform)
     gaps = ("clocks were recorded that the platform does not have",) if any(seen.values()) else ()

@@ -350,3 +350,8 @@ class CellRecord(Record):
     def threads(self) -> dict[str, str]:
         """``{thread: task}`` of the scenario's tasks."""
         return {thread: task.name for task in self.tasks for thread in task.threads}
+
+
+def event_times(cell: CellRecord) -> list[int]:
+    """When events come within the window, in ms after its start, each time once."""
+    return sorted({int(write.partition(" ")[0]) for write in cell.window.writes} - {0})

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from eascope.analysis.tables.counters import idle_columns
-from eascope.analysis.tables.split import ENDS, Stretch, both, within
-from eascope.analysis.trace import Trace
+from eascope.analysis.tables.split import Stretch, both, within
+from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
 from eascope.configs.platform import Platform
 from eascope.engines.records import SHARED_PART

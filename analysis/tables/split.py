@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from eascope.analysis.trace import Trace
+from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import SHARED_PART
@@ -25,8 +25,6 @@ from eascope.host.errors import EascopeError
 
 Times = npt.NDArray[np.int64]
 
-#: ``state`` of a ``cpu_idle`` event that ends an idle state (u32 of -1).
-ENDS = 0xFFFF_FFFF
 #: State of a CPU that is awake, and of one that leaves an idle state.
 AWAKE, LEAVING = -1, -2
 

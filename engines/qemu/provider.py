@@ -148,7 +148,7 @@ def _collect(root: Path, folder: Path) -> None:
     listing = run(
         [linkers[0], "--library-path", triplet, "--list", program], label="libraries of QEMU"
     ).decode()
-    paths = re.findall(r"=> (\S+) \(", listing)
+    paths = re.findall(r"=> (.+) \(", listing)
     if "not found" in listing or not paths:
         lost = re.findall(r"(\S+) => not found", listing)
         raise EascopeError(f"QEMU's packages lack the libraries {', '.join(lost)}")

@@ -62,7 +62,7 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
     :param others: that are run as well, and may have other variants.
     """
     from eascope.experiments import cautions
-    from eascope.experiments.rtapp import notes_on
+    from eascope.experiments.rtapp_own import notes_on
 
     billed = cautions.billed_by_others(names, power or names.platform.billing.default)
     texts = (

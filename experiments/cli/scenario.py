@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if kind != RECORDING:
         return _rt_app(options)
-    from eascope.experiments.recording_import import write_import
+    from eascope.experiments.recording_toml import write_import
 
     made, out = _imported(options)
     again = options.verb == "check"
@@ -162,7 +162,8 @@ def _rt_app(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> tuple[str, list[str]]:
     """The scenario's text, and what is meant otherwise here than on a board."""
-    from eascope.experiments.rtapp_json import never_begin, read, text_of
+    from eascope.experiments.rtapp_json import read
+    from eascope.experiments.rtapp_own import never_begin, text_of
     from eascope.host.strict import parse_toml
 
     path = Path(options.source)
@@ -176,7 +177,7 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
     """rt-app's JSON, and what it cannot say."""
     from eascope.configs.inherit import activity_of
     from eascope.configs.platform_file import load_platform
-    from eascope.experiments.rtapp import exported
+    from eascope.experiments.rtapp_export import exported
     from eascope.experiments.scenario_file import load_scenario
     from eascope.host.proc import say
 

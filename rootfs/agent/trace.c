@@ -143,8 +143,9 @@ static char *sysfs(struct text *text, const char *format, unsigned int cpu)
 
 /*
  * Events tell of changes, so before the first one a reader knows nothing. Clocks are markers that
- * LISA takes for events (devlib writes the same), and counters of systrace. A CPU that the agent
- * runs on for a moment has events of its own: out of its idle state, and who runs there.
+ * LISA takes for events (devlib writes the same), and counters of systrace. They are all there before
+ * the next event of a clock, or CPUs of a domain would seem to differ. A CPU that the agent then runs
+ * on for a moment has events of its own: out of its idle state, and who runs there.
  */
 void trace_state(void)
 {
@@ -161,16 +162,18 @@ void trace_state(void)
 		struct text text = { 0 };
 		const char *khz = sysfs(&text, SCALING_CUR_FREQ, cpu);
 
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		if (sched_setaffinity(0, sizeof(one), &one) < 0)
-			fail("trace-state: cpu %u: %s", cpu, strerror(errno));
 		write_marker(marker, snprintf(marker, sizeof(marker),
 					      "cpu_frequency_devlib: state=%.16s cpu_id=%u\n",
 					      khz, cpu));
 		write_marker(marker, snprintf(marker, sizeof(marker),
 					      "C|%d|cpu%u clock, kHz|%.16s\n", getpid(), cpu, khz));
 		text_free(&text);
+	}
+	for (unsigned int cpu = 0; cpu < trace.cpus; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one) < 0)
+			fail("trace-state: cpu %u: %s", cpu, strerror(errno));
 	}
 	sched_setaffinity(0, sizeof(all), &all);
 }

@@ -16,6 +16,7 @@ import pytest
 from matplotlib.axis import Tick
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
@@ -96,6 +97,19 @@ def test_clock_shows_the_cluster_that_changes_most_and_every_change(compared: Co
         assert clocks == [khz / 1000 for khz in rows["khz"] for _ in range(2)]
         assert along == sorted(along)
         assert axes.get_title(loc="left").startswith(f"{variant}: ")
+
+
+def test_timelines_have_a_line_at_each_event(compared: Compared) -> None:
+    shown = compared(1)
+    for runs in shown.variants.values():
+        cell = runs[0].cell
+        window = replace(cell.window, writes=("0 a=1", "3 b=1", "3 c=1", "9999 d=1"))
+        runs[0] = replace(runs[0], cell=replace(cell, window=window))
+    with style.styled():
+        for name, panels in (("clock", 2), ("frequency", 4), ("placement", 2)):
+            figure = figures.FIGURES[name](shown)
+            lines = [line for line in figure.findobj(Line2D) if line.get_gid() == "event"]
+            assert [np.array(line.get_xdata(), dtype=float)[0] for line in lines] == panels * [3]
 
 
 def test_no_text_of_the_clock_figure_is_small(compared: Compared) -> None:

@@ -13,8 +13,8 @@ from eascope.analysis.derive import derive
 from eascope.analysis.energy import energy
 from eascope.analysis.records.cell import CELL
 from eascope.analysis.tables.idle import ChipTimes, chip_times, stays, with_entries
-from eascope.analysis.tables.split import AWAKE, ENDS, LEAVING, Stretch
-from eascope.analysis.trace import Trace
+from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch
+from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
 from eascope.configs.activity import Activity, load_activity
 from eascope.configs.platform import Platform

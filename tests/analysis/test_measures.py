@@ -27,6 +27,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
 from eascope.experiments.trace_events import GROUPS, TRACE_EVENTS
+from eascope.kernels.guest_files import ONLINE
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run
 
@@ -59,7 +60,12 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
     # Each thread that wrote markers also ends within the window.
     last = trace.events.filter(pl.col("event") == "print").group_by("pid").tail(1)
     ended = last.with_columns(pl.lit("rtapp_task: event=end").alias("detail"))
-    trace.events = pl.concat([trace.events, ended.select(trace.events.columns)])
+    gone = last.head(1).with_columns(
+        pl.lit(f"eascope: {ONLINE.format(1)} = 0").alias("detail"), pl.col("t_ns") - 1_000_000
+    )
+    events = [trace.events, ended.select(trace.events.columns), gone.select(trace.events.columns)]
+    trace.events = pl.concat(events)
+    cell = replace(cell, window=replace(cell.window, writes=("2 a=1",)))
 
     def make() -> RunData:
         return RunData(

@@ -44,6 +44,22 @@ def at(event: FtraceEvent) -> int:
     return int(event.timestamp)
 
 
+def test_the_board_for_lisa(tmp_path: Path, platform: Platform) -> None:
+    """As LISA's own file of a Juno has it (`PlatformInfo.to_yaml_map`)."""
+    run = make_run(tmp_path, platform, "cas", 0)
+    out = tmp_path / "board.yml"
+    for words in ((), ("--lisa", "--perfetto")):
+        assert eascope("export", str(run), *words, "--out", str(out)).returncode == 2
+    done = eascope("export", str(run), "--lisa", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    text = out.read_text()
+    for line in (
+        *("platform-info:", "  conf:", "    cpus-count: 6", "        5: 1024"),
+        *("    - [0, 1, 2, 3]", "    - [4, 5]", "      4: [600000, 1000000, 1200000]"),
+    ):
+        assert f"{line}\n" in text
+
+
 def test_it_has_the_runs_tables(tmp_path: Path, platform: Platform, activity: Activity) -> None:
     derived = derive(make_run(tmp_path, platform, "cas", 0), platform, activity)
     window = read_window(derived.run / MARKS)

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from eascope.analysis.tables.elided import with_elided
-from eascope.analysis.tables.split import ENDS, split
-from eascope.analysis.trace import Trace
+from eascope.analysis.tables.split import split
+from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
 from eascope.configs.activity import load_activity
 from eascope.configs.platform import Platform

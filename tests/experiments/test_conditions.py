@@ -14,9 +14,9 @@ from eascope.experiments.cautions import wrong_capacities
 from eascope.experiments.conditions import conditions_of
 from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.experiments.request import Request, resolve
-from eascope.experiments.rtapp import RT_APP_NAME
 from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.scenario_names import names
+from eascope.experiments.workload import RT_APP_NAME
 from eascope.host.errors import RequestError
 from eascope.kernels.guest_files import FEATURES
 from tests.support.cells import Artefacts, prepared

@@ -133,6 +133,20 @@ def test_what_is_edited_after_preparing_is_not_in_the_folder(
     assert not prepared().record.own_platform
 
 
+def test_all_files_of_a_platform_by_difference_are_kept(
+    artefacts: Artefacts, tmp_path: Path
+) -> None:
+    """A complete file of one's own may be the base, and no shipped platform has its name."""
+    base = Path("configs/platforms/juno-r2.toml").read_text()
+    (tmp_path / "board.toml").write_text(base.replace('name = "juno-r2"', 'name = "board"', 1))
+    for name, of in (("above", "./board.toml"), ("top", "./above.toml")):
+        (tmp_path / f"{name}.toml").write_text(f'base = "{of}"\nsummary = "s"\n')
+    inputs = prepare(resolve(Request(str(tmp_path / "top.toml"), "mainline", "smoke"))).inputs()
+    with tarfile.open(fileobj=io.BytesIO(inputs[FILES])) as archive:
+        names = {name for name in archive.getnames() if name.startswith("platforms/")}
+    assert names == {f"platforms/{name}.toml" for name in ("top", "above", "board")}
+
+
 def test_inputs_are_under_the_runs_digests(juno: Platform, tmp_path: Path) -> None:
     run = tmp_path / "run"
     write_run(run, juno, playback("mainline", 0))

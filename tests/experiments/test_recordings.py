@@ -302,7 +302,9 @@ def test_files_that_are_there_are_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("eascope.experiments.cli.scenario._check", lambda *_: 0)  # without the run
-    events = [*of.clocks(0, (1, 1, 2, 2, 2, 2)), *_ran((0, 7, 100, 1_100))]
+    slow, fast = 300_000, 700_000
+    clocks = (fast, slow, slow, fast, fast, fast)
+    events = [*of.clocks(0, clocks), *_ran((0, 7, 100, 1_100))]
     assert _imported(tmp_path, capsys, events)[0] == 0
     toml, draft = tmp_path / "load.toml", tmp_path / "load-platform.toml"
     kept = toml.rename(tmp_path / "kept.toml")
@@ -316,8 +318,15 @@ def test_files_that_are_there_are_kept(
     draft.write_text(draft.read_text() + "# edited\n")
     found = {path: path.read_text() for path in (toml, draft)}
     assert main(command) == 2
-    assert "load-platform.toml is there, and not what the import gives" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "load-platform.toml is there, and not what the import gives" in said
+    assert said.endswith(f", or --platform {draft} and another --out\n")
     assert found == {path: path.read_text() for path in found}
+    # The draft numbers CPUs by cluster, and its recording does not.
+    other = [*command[:-1], str(tmp_path / "other.toml"), "--platform", str(draft)]
+    assert main(other) == 0
+    assert toml.with_suffix(".bursts").read_text() == (tmp_path / "other.bursts").read_text()
+    assert "does not have" not in (tmp_path / "other.toml").read_text()
 
 
 WRONG = {

@@ -11,8 +11,10 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp import BEGIN_MS, compile_scenario, exported, notes_on
+from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.rtapp_export import exported
 from eascope.experiments.rtapp_json import read
+from eascope.experiments.rtapp_own import BEGIN_MS, notes_on
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.command import eascope
 from tests.support.scenarios import check_refused, write

@@ -14,9 +14,10 @@ from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.experiments import program_kinds
-from eascope.experiments.rtapp import Workload, compile_scenario
+from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.scenario import UNKNOWN_MS
 from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.workload import Workload
 from eascope.host.errors import RequestError
 from tests.support.scenarios import PHASE, SECOND, check_refused, write
 

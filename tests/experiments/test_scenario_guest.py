@@ -237,17 +237,19 @@ def test_phases_change_attributes_and_every_class_runs(tmp_path: Path) -> None:
     assert not [event for event in seen if event.text.startswith("cpu_frequency:")]
     marks = [event for event in seen if event.text.startswith("print:")]
     clocks = [
-        (cpu, f"{line.format(cpu)}{khz}{end.format(cpu)}")
+        f"{line.format(cpu)}{khz}{end.format(cpu)}"
         for cpu, khz in enumerate([950_000] * 4 + [1_200_000] * 2)
         for line, end in (
             ("cpu_frequency_devlib: state=", " cpu_id={}"),
             ("C|1|cpu{} clock, kHz|", ""),
         )
     ]
-    assert [(event.cpu, event.text.split("buf=")[1]) for event in marks[1:13]] == clocks
+    assert [event.text.split("buf=")[1] for event in marks[1:13]] == clocks
     assert marks[0].text.endswith("eascope: online = 0-5")
-    visits = [event for event in seen if event.ns <= marks[12].ns]
-    assert {event.cpu for event in visits if event.text.startswith("sched_switch:")} == {*range(6)}
+    # All of them come before the first visit, which may change a clock.
+    visits = [event for event in seen if event.ns <= marks[13].ns]
+    visited = [event for event in visits if event.text.startswith("sched_switch:")]
+    assert {event.cpu for event in visited if event.ns > marks[12].ns} == {*range(6)}
 
 
 def test_threads_of_the_kernel_and_interrupts_have_names(tmp_path: Path) -> None:
@@ -302,3 +304,69 @@ def test_a_task_that_waits_for_a_device_is_boosted(tmp_path: Path) -> None:
         stays.append(rests.to_series().drop_nulls().median())
     assert stays == pytest.approx([700, 700], abs=150)
     assert clocks[0] > 1.2 * clocks[1]
+
+
+HOTPLUG = """
+[[event]]
+at_ms = 200
+offline = "big:1"
+[[event]]
+at_ms = 400
+write = ["/sys/devices/system/cpu/cpufreq/policy4/scaling_max_freq", "600000"]
+[[event]]
+at_ms = 600
+online = "big:1"
+[[expect]]
+variant = "mainline"
+statement = "stage_power_w.2.big < 0.7 * stage_power_w.1.big and offline.5 > 20%"
+source = "here"
+"""
+
+
+def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) -> None:
+    """Tables, energies and statements follow the events; what is off has no power of its own."""
+    scenario = write(
+        tmp_path,
+        task='count = 2\ncpus = "big"',
+        phase="run_us = 5_000\nperiod_us = 8_000",
+        more=HOTPLUG,
+        window="warmup_ms = 300\nshort_ms = 800\nfull_ms = 800",
+    )
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
+        *("--scenario", scenario, "--events", "lisa__sched_cpu_capacity"),
+        EASCOPE_RUNS=str(tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert [statement["met"] for statement in printed["expect"]] == [True]
+    assert [*printed["offline"]] == ["5"]
+    # The kernel takes up to 90 ms to take a CPU away.
+    assert 0.35 < printed["offline"]["5"] < 0.52
+    mhz, power = printed["stage_mhz"], printed["stage_power_w"]
+    assert mhz["0"]["big"] > 900
+    assert mhz["3"]["big"] < 610
+    lengths = [0.2, 0.2, 0.2, printed["window_s"] - 0.6]
+    assert sum(power[str(n)]["big"] * s for n, s in enumerate(lengths)) == pytest.approx(
+        printed["energy_j"]["cluster"]["big"]
+    )
+    trace = events(Path(printed["run"]) / "trace.dat")
+    marks = [event.ns for event in trace if "eascope: /" in event.text]
+    # The cap is pressure on the capacity, by which the scheduler places and balances.
+    said = [event for event in trace if "cpu=4 capacity=" in event.text]
+    for shown, since, until in ((1024, 0, marks[1]), (512, marks[1] + 10_000_000, marks[2])):
+        inside = {event.text.split()[2] for event in said if since < event.ns < until}
+        assert inside == {f"capacity={shown}"}
+    (folder,) = (Path(printed["run"]) / "derived").iterdir()
+    begin = pl.read_parquet(folder / "frequency.parquet")["t0_ns"].min()
+    own = pl.read_parquet(folder / "slices.parquet").filter(pl.col("cpu") == 5)
+    gone = own.with_columns((pl.col("t0_ns", "t1_ns") - begin) / 1e6)
+    assert gone.filter((pl.col("t0_ns") < 590) & (pl.col("t1_ns") > 300)).height == 0
+    assert gone.filter(pl.col("t0_ns") > 600).height
+    assert gone.filter(pl.col("t1_ns") < 200).height
+    energy = pl.read_parquet(folder / "energy.parquet").filter(
+        (pl.col("cpu") == 5) & (pl.col("component") == "idle_cluster_sleep_0")
+    )
+    assert energy["energy_fj"].sum() == 0
+    busy = printed["stage_busy"]["2"]["big"]
+    assert busy == pytest.approx(0.5, abs=0.03)  # one of two CPUs, which has work all the time

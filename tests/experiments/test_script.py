@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from eascope.analysis.records.cell import ProgramRecord
+from eascope.configs.platform import Platform
 from eascope.engines.qemu.eliding_copy import COPY
 from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
@@ -22,7 +23,7 @@ from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
 from eascope.kernels.switches import STATS
 from eascope.rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
-from tests.support.scenarios import PHASE, write
+from tests.support.scenarios import PHASE, check_refused, write
 
 
 def test_traces_have_what_readers_ask_for(artefacts: Artefacts) -> None:
@@ -74,6 +75,64 @@ def test_a_window_may_begin_under_mainline(artefacts: Artefacts, tmp_path: Path)
 CAP = "/sys/devices/system/cpu/cpufreq/policy4/scaling_max_freq"
 
 
+HOTPLUG = """
+[[event]]
+at_ms = 0
+offline = "little:1,big:1"
+[[event]]
+at_ms = 9
+online = "little:1"
+"""
+
+
+def test_cpus_go_offline_and_come_back(artefacts: Artefacts, tmp_path: Path) -> None:
+    """Before the warm-up or within the window; what is gone at its end is not proven then."""
+    path = write(tmp_path, task='cpus = "big"', more=HOTPLUG)
+    lines = prepared(scenario=path).machine.script.decode().splitlines()
+    files = [f"/sys/devices/system/cpu/cpu{cpu}/online" for cpu in (1, 5)]
+    written = [
+        n
+        for n, line in enumerate(lines)
+        if line.startswith("write /sys/devices") and "/online" in line
+    ]
+    assert [lines[n] for n in written] == [
+        *(f"write {file} 0" for file in files),
+        f"write {files[0]} 1",
+    ]
+    assert written[1] < lines.index("start") < written[2]
+    proofs = [line for line in lines[lines.index("stop") :] if line.startswith("expect")]
+    assert "expect /sys/devices/system/cpu/cpu4/cpu_capacity 1024" in proofs
+    assert not [line for line in proofs if "/cpu5/" in line or "/domains/" in line]
+
+
+@pytest.mark.parametrize(
+    ("task", "more", "words"),
+    [
+        ("", HOTPLUG.replace("little:1,big:1", "any"), ["event[0].offline", "and not all"]),
+        ("", HOTPLUG.replace("at_ms = 9\non", "at_ms = 9\noff"), ["event[1].offline", "online by"]),
+        ("", HOTPLUG.replace('= "little:1"', '= "big:0"'), ["event[1].online", "are offline by"]),
+        ("", HOTPLUG.replace("big:1", "big"), ["event[0].offline", "two capacities left"]),
+        ('cpus = "big:1"', HOTPLUG, ["event[0].offline", "one of 5 left to task a"]),
+        ("", HOTPLUG.replace("at_ms = 0", "at_ms = 20"), ["event[0].at_ms = 20", "in 0..19"]),
+        ("", HOTPLUG + 'write = ["/proc/sys/x", "1"]', ["event[1].write", "no such key"]),
+        (
+            'group = "g"',
+            '[[group]]\nname = "g"\ncpus = "big:1"\n' + HOTPLUG,
+            ["event[0].offline", "one of 5 left to group g"],
+        ),
+        (
+            "",
+            '[[group]]\nname = "g"\ncpus = "big"\npartition = "root"\n' + HOTPLUG,
+            ["event[0].offline", "without partitions"],
+        ),
+    ],
+)
+def test_cpus_that_cannot_go_offline_are_refused(
+    tmp_path: Path, juno: Platform, task: str, more: str, words: list[str]
+) -> None:
+    check_refused(write(tmp_path, task=task, more=more), juno, words)
+
+
 def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Path) -> None:
     text = (REPO / "experiments" / "scenarios" / "smoke.toml").read_text()
     events = [(100, "600000"), (100, "1000000"), (350, "1200000")]
@@ -102,6 +161,7 @@ def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Pa
         ),
         (CAP, ENERGY_AWARE, r"event\[0\].write = .*: allowed: .*, and neither EAS nor"),
         (CAP, CAP.replace("policy4", "policy*"), r"event\[0\].write = .*: allowed: .*no \*"),
+        (CAP, CAP.replace("scaling_max_freq", "boost"), "no OPP is a turbo OPP"),
         (CAP, "/etc/passwd", r"event\[0\].write = .*: allowed: \[PATH, VALUE\], path below"),
         ('"600000"]', '"600000", "x"]', r"event\[0\].write = .*: allowed: \[PATH, VALUE\]"),
     ):

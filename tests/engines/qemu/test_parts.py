@@ -63,6 +63,17 @@ def test_another_release_of_qemu_is_refused(version: str) -> None:
         qemu_provider._check_release(version)
 
 
+def test_a_cache_whose_path_has_a_space(tmp_path: Path) -> None:
+    root, folder = tmp_path / "ca che", tmp_path / "made"
+    for path in ("usr/bin/qemu-system-aarch64", "usr/lib/x/ld-linux.so.2", "usr/lib/x/libz.so"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(f'#!/bin/sh\necho "libz.so => {root}/usr/lib/x/libz.so (0x1)"\n')
+        (root / path).chmod(0o755)
+    folder.mkdir()
+    qemu_provider._collect(root, folder)
+    assert (folder / "lib" / "libz.so").is_file()
+
+
 def test_missing_qemu_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mirror without the package."""
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path))

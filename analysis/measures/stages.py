@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The stages of a window with events: before the first one, between two, and after the last."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from eascope.analysis.measures.registry import Lines, measure
+from eascope.analysis.records.cell import event_times
+from eascope.analysis.run_data import RunData
+from eascope.analysis.tables.split import AWAKE, LEAVING, Times, within
+from eascope.engines.records import COUNTERS, SHARED_PART
+from eascope.power.model import component_of
+
+_By = dict[str, dict[str, float]]
+
+
+def _edges(data: RunData) -> Times:
+    """Begins and ends of the stages, in ns since power-on."""
+    window = data.window
+    events = [window.t0_ns + 1_000_000 * ms for ms in event_times(data.cell)]
+    return np.array([window.t0_ns, *events, window.t1_ns], dtype=np.int64)
+
+
+def _by_stage(data: RunData, values: dict[str, npt.NDArray[np.float64]]) -> _By:
+    """By stage and name; nothing where the window has no events."""
+    stages = len(_edges(data)) - 1
+    return {
+        str(stage): {name: float(value[stage]) for name, value in values.items()}
+        for stage in range(stages if stages > 1 else 0)
+    }
+
+
+def _weights(data: RunData, row: dict[str, object], begin: Times, end: Times) -> Times:
+    """Of a row of energies, how long it was in each stage in the component's state."""
+    length: Times = np.maximum(end - begin, 0)
+    if row["cpu"] == SHARED_PART:
+        return length
+    own = data.stretches[int(str(row["cpu"]))]
+    states = [state.name for state in data.platform.cluster(str(row["cluster_name"])).idle_states]
+    wanted = {component_of(name): {number} for number, name in enumerate(states)}
+    wanted |= {"active": {AWAKE}, "idle_exit": {LEAVING}, "idle_entry": {*range(1, len(states))}}
+    those = wanted.get(str(row["component"]), {AWAKE})
+    spans = [(stretch.t0_ns, stretch.t1_ns) for stretch in own if stretch.state in those]
+    spent = within(spans, begin, np.maximum(begin, end))
+    return spent if spent.any() else length
+
+
+@measure(
+    keys="<stage>.<cluster>",
+    unit="W",
+    events=("cpu_idle",),
+    files=(COUNTERS,),
+    lines=Lines("between events", "stage {name}, {key}", unit="mW"),
+)
+def stage_power_w(data: RunData) -> _By:
+    """Mean power by cluster before, between and after events; stage 0 ends with the first."""
+    edges = _edges(data)
+    spent = {name: np.zeros(len(edges) - 1) for name in data.platform.energy_parts}
+    for row in data.energy.iter_rows(named=True) if len(edges) > 2 else ():
+        begin = np.maximum(edges[:-1], row["t0_ns"])
+        weights = _weights(data, row, begin, np.minimum(edges[1:], row["t1_ns"]))
+        spent[row["cluster_name"]] += row["joules"] * weights / weights.sum()
+    seconds = np.diff(edges) / 1e9
+    return _by_stage(data, {name: joules / seconds for name, joules in spent.items()})
+
+
+@measure(
+    keys="<stage>.<cluster>",
+    unit="MHz",
+    files=(COUNTERS,),
+    lines=Lines("between events", "stage {name}, {key}"),
+)
+def stage_mhz(data: RunData) -> _By:
+    """Mean frequency by cluster before, between and after events."""
+    edges, mhz = _edges(data), {}
+    for cluster in data.platform.clusters:
+        own = data.frequency.filter(pl.col("cluster") == cluster.index)
+        total = np.zeros(len(edges) - 1)
+        for khz, since, until in own.select("khz", "t0_ns", "t1_ns").iter_rows():
+            total += khz / 1000 * within([(since, until)], edges[:-1], edges[1:])
+        mhz[cluster.name] = total / np.diff(edges)
+    return _by_stage(data, mhz)
+
+
+@measure(
+    keys="<stage>.<cluster>",
+    unit="share of its CPUs' time",
+    events=("cpu_idle",),
+    lines=Lines("between events", "stage {name}, {key} busy"),
+)
+def stage_busy(data: RunData) -> _By:
+    """Busy time by cluster before, between and after events, exits from idle states included."""
+    edges, busy = _edges(data), {}
+    for cluster in data.platform.clusters:
+        total = np.zeros(len(edges) - 1)
+        for cpu in cluster.cpus:
+            own = data.stretches[cpu]
+            spans = [(each.t0_ns, each.t1_ns) for each in own if each.state in (AWAKE, LEAVING)]
+            total += within(spans, edges[:-1], edges[1:])
+        busy[cluster.name] = total / np.diff(edges) / len(cluster.cpus)
+    return _by_stage(data, busy)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables ``[[event]]`` of a scenario file: what is done within the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eascope.configs.platform import Platform
+from eascope.experiments.groups import CHANGEABLE, Group, read_change, read_cpus, read_group
+from eascope.experiments.program import Program
+from eascope.experiments.scenario import Move, Task, WindowLengths, Write
+from eascope.host.errors import missing_key
+from eascope.host.strict import StrictTable
+from eascope.kernels.guest_files import ENERGY_AWARE, ONLINE
+from eascope.kernels.state import cpu_list
+from eascope.kernels.switches import PATH_RULE, STATS, check_value, is_switch
+
+#: Of one file.
+MOST_EVENTS = 100
+KEYS = ("at_ms", "write", "offline", "online", "task", "group", *CHANGEABLE)
+_HOTPLUG = ("offline", "online")
+
+
+def events_of(
+    top: StrictTable,
+    window: WindowLengths,
+    platform: Platform,
+    groups: Sequence[Group],
+    tasks: Mapping[str, Task],
+    programs: Sequence[Program],
+) -> tuple[Write | Move, ...]:
+    """The events, in the order of their times.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    events: list[Write | Move] = []
+    off: set[int] = set()
+    confined = {f"task {task.name}": task.affinities for task in tasks.values()}
+    confined |= {f"program {each.name}": [each.cpus or ()] for each in programs}
+    confined |= {f"group {group.name}": [group.cpus or ()] for group in groups}
+    for table in top.tables("event", 1, MOST_EVENTS) if top.has("event") else ():
+        table.only(KEYS)
+        if window.short_ms is None:
+            raise table.error("at_ms", "in a window of a length, not together with until")
+        hotplug = next((key for key in _HOTPLUG if table.has(key)), None)
+        first = max(events[-1].at_ms if events else 0, 0 if hotplug else 1)
+        words = "ms after the window's start, before its end"
+        at = table.integer("at_ms", first, window.short_ms - 1, words)
+        if hotplug:
+            if any(group.is_partition for group in groups):
+                raise table.error(hotplug, "in a scenario without partitions")
+            events += _hotplug(table, hotplug, at, platform, off, confined)
+        elif table.has("task") or table.has("group"):
+            events += _of_group(table, at, platform, groups, tasks)
+        else:
+            allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
+            value = table.value("write", allowed)
+            if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
+                raise table.error("write", allowed)
+            check_value(table, "write", *value)
+            events.append(Write(at, *value))
+        table.finish()
+    left = {platform.capacities[cpu] for cpu in platform.cpus if cpu not in off}
+    if off and len(left) == 1 < len({*platform.capacities}):
+        going = next(e for e in reversed(top.tables("event", 1, MOST_EVENTS)) if e.has("offline"))
+        allowed = "CPUs of two capacities left at the window's end, or EAS has ended for good"
+        raise going.error("offline", allowed)
+    return tuple(events)
+
+
+def _hotplug(
+    table: StrictTable,
+    key: str,
+    at_ms: int,
+    platform: Platform,
+    off: set[int],
+    confined: Mapping[str, Sequence[Sequence[int]]],
+) -> list[Write]:
+    """CPUs go offline or come back.
+
+    :param off: those that are offline; changed.
+    :param confined: the CPUs of whoever may not run on all.
+    """
+    cpus = read_cpus(table, platform, key) or ()
+    if key == "online":
+        if not {*cpus} <= off:
+            raise table.error(key, "CPUs that are offline by then")
+        off.difference_update(cpus)
+        return [Write(at_ms, ONLINE.format(cpu), "1") for cpu in cpus]
+    if off & {*cpus} or len(off) + len(cpus) == len(platform.cpus):
+        raise table.error(key, "CPUs that are online by then, and not all of them")
+    off.update(cpus)
+    most = max(len(cluster.idle_states) for cluster in platform.clusters)
+    for cpu in cpus:
+        states = platform.cluster_of(cpu).idle_states
+        if states[-1].power_state != "off" or len(states) < most:
+            deepest = "it counts as in its deepest idle state, and this one is none that is off"
+            raise table.error(key, f"no CPU of {platform.cluster_of(cpu).name}: {deepest}")
+    for name, sets in confined.items():
+        for some in sets:
+            if some and {*some} <= off:
+                rest = "the kernel would let it run on all others"
+                raise table.error(key, f"one of {cpu_list(tuple(some))} left to {name}: {rest}")
+    return [Write(at_ms, ONLINE.format(cpu), "0") for cpu in cpus]
+
+
+def _of_group(
+    table: StrictTable,
+    at_ms: int,
+    platform: Platform,
+    groups: Sequence[Group],
+    tasks: Mapping[str, Task],
+) -> list[Write | Move]:
+    """A task goes to a group, or attributes of a group change."""
+    if table.has("task"):
+        task = tasks[table.text("task", tasks)]
+        group = read_group(table, groups, task.affinities)
+        if group is None:
+            raise missing_key(table.file, table.key("group"), "the group that the task goes to")
+        return [Move(at_ms, task.name, group)]
+    group = read_group(table, groups)
+    inside = [cpus for task in tasks.values() if task.group == group for cpus in task.affinities]
+    files = read_change(table, group, groups, platform, inside) if group else ()
+    if group is None or not files:
+        allowed = f"together with task, or with one of {', '.join(CHANGEABLE)}"
+        raise table.error("group", allowed)
+    return [Write(at_ms, f"{group.path}/{file}", value) for file, value in files]
