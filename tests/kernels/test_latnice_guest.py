@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,9 @@ from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
 from tests.support.command import eascope
 from tests.support.guest_cases import GROUP, Found
+from tests.support.guest_mutants import guest_check
 from tests.support.kernel_guest import boot
-from tests.support.latnice_checks import (
-    CASES,
-    FILES,
-    answer,
-    check_answers,
-    check_gate,
-    check_off,
-    check_pack,
-    check_poll,
-    check_prefer_idle,
-    check_search,
-    run,
-)
+from tests.support.latnice_checks import CASES, FILES, answer, check_answers, run
 from tests.support.releases import kernel_of, of_releases
 from tests.support.scenarios import write
 from tests.support.stress import busy_switches, counters, guest_program, survive
@@ -123,11 +111,10 @@ def found(
 
 @pytest.mark.parametrize(
     "check",
-    [check_off, check_search, check_prefer_idle, check_pack, check_gate, check_poll],
-    ids=lambda check: check.__name__,
+    ["check_off", "check_search", "check_prefer_idle", "check_pack", "check_gate", "check_poll"],
 )
-def test_use(found: dict[str, Found], check: Callable[[Mapping[str, Found]], None]) -> None:
-    check(found)
+def test_use(found: dict[str, Found], check: str) -> None:
+    guest_check("latnice", check).asserts(found)
 
 
 def test_events_say_who_set_it_and_what_it_placed(

@@ -59,7 +59,10 @@ def balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> dict[st
 
 
 def check_sleepers(counted: dict[str, int]) -> None:
-    """As in later mainline: a delayed task has its weight in the load of its runqueue."""
+    """As in later mainline: a delayed task has its weight in the load of its runqueue.
+
+    Load balance refuses those that sleep unless it moves load.
+    """
     assert counted["ttwu_delayed"] > 100
     assert counted["lb_delayed"] > 100
     assert counted["lb_pulled"] > 100
