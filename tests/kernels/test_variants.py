@@ -22,7 +22,6 @@ from eascope.kernels.variants import (
     VARIANTS,
     boot_args,
     load_catalogue,
-    load_kernels,
     load_variants,
 )
 
@@ -60,7 +59,7 @@ def test_one_line_makes_a_queue_a_variant(edited: Callable[..., Path]) -> None:
     known = load_variants(path)
     mine, of = known["mine"], known["feec-b"]
     assert mine.kernel == "mine"
-    assert load_kernels(path)["mine"].series == ("base", "feec", "mine")
+    assert load_catalogue(path).kernels["mine"].series == ("base", "feec", "mine")
     assert (mine.switches, mine.dtb, mine.declares) == (of.switches, of.dtb, of.declares)
     assert set(known) - {"mine"} == set(load_variants())
 
@@ -68,7 +67,7 @@ def test_one_line_makes_a_queue_a_variant(edited: Callable[..., Path]) -> None:
 @pytest.mark.usefixtures("own_queue")
 def test_a_queue_for_plain_linux_goes_first(edited: Callable[..., Path]) -> None:
     line = '[own]\nmine = { of = "mainline", first = true }\n\n[planned]'
-    assert load_kernels(edited(("[planned]", line)))["mine"].series == ("mine", "base")
+    assert load_catalogue(edited(("[planned]", line))).kernels["mine"].series == ("mine", "base")
 
 
 @pytest.mark.usefixtures("own_queue")
@@ -97,7 +96,7 @@ def test_wrong_own_line(edited: Callable[..., Path], line: str, message: str) ->
     assert "\n" not in str(caught.value)
     catalogue.check("mainline")
     assert catalogue.variants == load_variants()
-    assert catalogue.kernels == load_kernels()
+    assert catalogue.kernels == load_catalogue().kernels
 
 
 @pytest.mark.usefixtures("own_queue")
