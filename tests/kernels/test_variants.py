@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -254,20 +253,6 @@ def refused(path: Path, wrong: str, allowed: str) -> None:
     for part in ("variants.toml: ", wrong, allowed):
         assert part in text, text
     assert error.value.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    "key", ["summary", "source", "deviations", "kernel", "dtb", "boot", "switches"]
-)
-def test_missing_key_is_named(edited: Callable[..., Path], key: str) -> None:
-    lines = VARIANTS.read_text().partition("[variant.mainline]")
-    # A value may be a list over several lines, which ends with "]" on a line of its own.
-    pattern = rf"^{key} = (\[\n.*?^\]|[^\n]*)\n"
-    without = re.sub(pattern, "", lines[2], count=1, flags=re.MULTILINE | re.DOTALL)
-    path = edited()
-    path.write_text(lines[0] + lines[1] + without)
-    with pytest.raises(RequestError, match=rf"variant\.mainline\.{key} is missing: allowed: "):
-        load_variants(path)
 
 
 def test_not_toml(tmp_path: Path) -> None:
