@@ -20,7 +20,7 @@ from tests.support.kernel_guest import boot
 from tests.support.latnice_checks import CASES, FILES, answer, check_answers, run
 from tests.support.releases import kernel_of, of_releases
 from tests.support.scenarios import write
-from tests.support.stress import busy_switches, counters, guest_program, survive
+from tests.support.stress import busy_switches, checked, counters, survive
 
 pytestmark = pytest.mark.guest
 
@@ -128,14 +128,7 @@ def test_events_say_who_set_it_and_what_it_placed(
         "wait packed 20000",
         f"collect {TRACING}/trace trace.txt",
     ]
-    done = boot(
-        latnice.image,
-        juno,
-        script,
-        tmp_path / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"packed": guest_program("packed", tmp_path)},
-    )
+    done = checked(latnice.image, juno, script, tmp_path, "packed")
     text = done.text("trace.txt")
     assert re.findall(r"sched_latency_nice: comm=packed pid=\d+ old=(\d+) new=(\d+)", text) == [
         ("20", "17")

@@ -15,10 +15,9 @@ from eascope.kernels.variants import load_variants
 from tests.support.feec_checks import check_reserved, reserved
 from tests.support.guest_cases import Found
 from tests.support.guest_mutants import guest_check
-from tests.support.kernel_guest import boot
 from tests.support.push_checks import ANYWHERE, CASES, STUCK, run
 from tests.support.releases import kernel_of
-from tests.support.stress import counters, guest_program, survive
+from tests.support.stress import checked, counters, survive
 
 pytestmark = [pytest.mark.guest, pytest.mark.long, pytest.mark.kernels("push@7.3")]
 
@@ -82,14 +81,7 @@ def test_the_event_says_who_is_pushed_and_why(
         "wait stuck 20000",
         f"collect {TRACING}/trace trace.txt",
     ]
-    done = boot(
-        push.image,
-        juno,
-        script,
-        tmp_path / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"stuck": guest_program("stuck", tmp_path)},
-    )
+    done = checked(push.image, juno, script, tmp_path, "stuck")
     events = PUSHED.findall(done.text("trace.txt"))
     from_big = [event for event in events if event[1] == "4"]
     assert {event[3] for event in from_big} == {"0", "1"}, "one waited, one ran alone"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from eascope.configs.platform import Platform
 from eascope.kernels.switches import STATS
-from tests.support.kernel_guest import Booted, boot
-from tests.support.stress import counters, guest_program
+from tests.support.kernel_guest import Booted
+from tests.support.stress import checked, counters
 
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"
@@ -74,13 +74,12 @@ class Guest:
 
     def boot(self, script: list[str]) -> Booted:
         """Runs ``script``, in which the kernel must find no fault."""
-        return boot(
+        return checked(
             self.image,
             self.platform,
             [*(f"write {path} {value}" for path, value in self.switches), *script],
-            self.folder / "out",
-            arguments="loglevel=5 panic_on_warn=1",
-            programs={name: guest_program(name, self.folder) for name in PROGRAMS},
+            self.folder,
+            *PROGRAMS,
         )
 
     def sampled(self, lines: list[str], *, cpu: int, ms: int) -> tuple[str, dict[str, int]]:
