@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from eascope.analysis.rows import UNITS
+from eascope.analysis.rows import unit_of
 from eascope.analysis.statement import Lookup, Operation, Part, Term, constant, number
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -138,10 +138,7 @@ def _unit(term: Term) -> str:
     """The unit that a measure's key names; empty for counts and for computed terms."""
     if any(operation.name in ("*", "/") for operation in _operations(term)):
         return ""
-    names = {measure.path[0] for measure in term.measures}
-    units = {
-        next((unit for end, unit in UNITS.items() if name.endswith(end)), "") for name in names
-    }
+    units = {unit_of(measure.path[0]) for measure in term.measures}
     return units.pop() if len(units) == 1 else ""
 
 

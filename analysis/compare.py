@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from eascope.analysis.conditions import against_source, control_text
 from eascope.analysis.derive import Derived
@@ -15,17 +16,16 @@ from eascope.analysis.known.noise import recorded
 from eascope.analysis.null import Null, RecordedNull
 from eascope.analysis.pairing import paired
 from eascope.analysis.records.cell import CellRecord, Expectation
-from eascope.analysis.records.mean import mean_result
-from eascope.analysis.records.result import PowerModelRecord, Result
-from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.records.result import PowerModelRecord, Result, mean_result
+from eascope.analysis.records.verdict import LEVEL, Verdict
 from eascope.analysis.rows import PER_WORK, WORK, MeasureRow, rows
-from eascope.analysis.stars import discoveries
 from eascope.analysis.verdicts import judge
 from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
 
 #: Variants whose work differs by more than these percent did not do the same.
 OTHER_WORK_PERCENT = 2.0
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -292,3 +292,20 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
             if run.cell.variant != name:
                 raise EascopeError(f"{run.run}: is a run of {run.cell.variant}, not of {name}")
     return Comparison(platform, paired(variants))
+
+
+def discoveries(p_values: Mapping[Key, float]) -> set[Key]:
+    """Keys of the rows that are starred, corrected for their number.
+
+    Among a hundred rows without any difference, five have a 95 % interval that excludes zero. Rows
+    that move together come in bunches: when two samples of the same runs are compared, one table in
+    five has more than 5 % of such rows. So rows are starred by Benjamini and Hochberg's procedure
+    ("Controlling the false discovery rate", J. R. Stat. Soc. B 57, 1995): at most one in twenty of
+    a table's stars is there by chance.
+    """
+    ordered = sorted(p_values.items(), key=lambda item: item[1])
+    rate, many = 1 - LEVEL, len(ordered)
+    last = max(
+        (rank for rank, (_, p) in enumerate(ordered, 1) if p <= rate * rank / many), default=0
+    )
+    return {key for key, _ in ordered[:last]}

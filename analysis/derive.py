@@ -13,13 +13,13 @@ from pathlib import Path
 
 import polars as pl
 
-from eascope.analysis import expect
 from eascope.analysis.blocked import check_gets_on
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.records.cell import CELL, CellRecord
-from eascope.analysis.records.result import RESULT, PowerModelRecord, Result
+from eascope.analysis.records.result import RESULT, Judged, PowerModelRecord, Result
 from eascope.analysis.run_data import RunData
+from eascope.analysis.statement import Absent, parse, value_at
 from eascope.analysis.trace import offline_as_idle, read_trace
 from eascope.analysis.window import read_window
 from eascope.analysis.work import with_work
@@ -148,4 +148,26 @@ def result_of(source: RunData) -> Result:
         more={name: value for name, value in measured.items() if name not in own},
     )
     result = with_work(source.cell, result)
-    return replace(result, expect=expect.of_run(source.cell, result))
+    return replace(result, expect=met_by_run(source.cell, result))
+
+
+def met_by_run(cell: CellRecord, result: Result) -> tuple[Judged, ...]:
+    """``expect`` of one run: the statements that are about its own variant alone.
+
+    For several runs, `analysis.verdicts` decides whether they show a statement.
+
+    A statement that needs another variant, or a measure that the run cannot give, is absent.
+    """
+    own = cell.variant
+    judged = []
+    for expectation in cell.expect:
+        statement = parse(expectation.statement)
+        if expectation.variant != own or set(statement.variants) - {own}:
+            continue
+        try:
+            sides, met = statement.evaluate(lambda path, _variant: value_at(result, path))
+        except Absent:
+            continue
+        value = sides[0][0] if len(sides) == 1 else tuple(sides)
+        judged.append(Judged(expectation.statement, value, met))
+    return tuple(judged)

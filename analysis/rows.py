@@ -84,7 +84,7 @@ _BARE = {"tps": "1/s"}
 
 
 def unit_of(name: str) -> str:
-    """The unit of a program's measure, from the end of its name; empty for a count."""
+    """The unit that the end of a measure's name says; empty for a count."""
     if name in _BARE:
         return _BARE[name]
     return next((unit for end, unit in UNITS.items() if name.endswith(end)), "")
@@ -128,9 +128,7 @@ class MeasureRow:
     @property
     def raw_unit(self) -> str:
         """The unit of `raw`: that of ``result.json``, whose keys name it, ``1`` for a number."""
-        if self.path[0] == PROGRAM:
-            return unit_of(self.path[-1]) or "1"
-        named = next((unit for end, unit in UNITS.items() if self.path[0].endswith(end)), "1")
+        named = unit_of(self.path[-1 if self.path[0] == PROGRAM else 0]) or "1"
         return "W" if self.per_second and named == "J" else named
 
     def raw(self, result: Result) -> float | None:

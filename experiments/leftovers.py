@@ -31,8 +31,6 @@ KINDS = {
     "comparisons": "figures and reports; the same command draws them again",
     "cache": "built or fetched artefacts; whatever needs one makes it again",
 }
-#: Kinds of which only what was not used for some days is removed.
-AGED = ("derived", "comparisons", "cache")
 DAY_S = 86_400.0
 #: A temporary folder outside of runs and cache has no lock; no process needs one for so long.
 UNHELD_DAYS = 7.0
@@ -57,7 +55,7 @@ class Leftover:
 def leftovers(kinds: tuple[str, ...], days: float) -> list[Leftover]:
     """All leftovers of ``kinds``, in their order, without those that a live process uses.
 
-    :param days: for the kinds in `AGED`, the least time without use.
+    :param days: for derived tables, comparisons and the cache, the least time without use.
     """
     entries = []
     for kind in KINDS:

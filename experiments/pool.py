@@ -167,6 +167,26 @@ def _kind(cell: CellRecord) -> tuple[str, str, bool]:
     return cell.engine, cell.mode, cell.elide
 
 
+def time_left(through: float, spent_s: float, expected_s: float) -> str:
+    """How long the rest takes, in words.
+
+    The share done is a better guess than the estimate, except at the very beginning. An estimate
+    whose time is up was wrong.
+    """
+    left = expected_s - spent_s
+    if through > 0 and (through > 0.2 or left < 0):
+        left = spent_s / through - spent_s
+    return f"about {duration(left)} left" if left >= 0 else "longer than was expected"
+
+
+def show_line(text: str, *, terminal: bool, end: str = "") -> None:
+    """Print a line of progress on stderr, over the last one on a terminal."""
+    if terminal:
+        print(f"\r\x1b[K{text}", end=end, file=sys.stderr, flush=True)
+    else:
+        say(text)
+
+
 class Progress:
     """Progress on stderr: on a terminal one line that is rewritten, else one per cell and 10 s."""
 
@@ -189,18 +209,8 @@ class Progress:
                 return
             self.shown = now
             through = sum(self.shares.values()) / self.total
-            spent = now - self.started
-            left = self.estimate - spent
-            # The share done is a better guess than the estimate, except at the very beginning. An
-            # estimate whose time is up was wrong.
-            if through > 0 and (through > 0.2 or left < 0):
-                left = spent / through - spent
-            words = f"about {duration(left)} left" if left >= 0 else "longer than was expected"
-            text = f"  {through:.0%} of {self.total} runs, {words}"
-            if self.terminal:
-                print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-            else:
-                say(text)
+            words = time_left(through, now - self.started, self.estimate)
+            show_line(f"  {through:.0%} of {self.total} runs, {words}", terminal=self.terminal)
 
     def finished(self, key: str, text: str) -> None:
         """Cell ``key`` has ended."""

@@ -9,6 +9,7 @@ between machines.
 
 from __future__ import annotations
 
+import json
 import os
 import platform as host
 import re
@@ -36,8 +37,8 @@ from eascope.engines.records import (
 from eascope.experiments.cell import Cell
 from eascope.experiments.failures import explained, trace_full
 from eascope.experiments.inputs import FOLDER as INPUTS
+from eascope.experiments.inputs import MACHINE
 from eascope.experiments.trace_events import larger_kib
-from eascope.experiments.whole import flaw
 from eascope.host.cache import runs_root
 from eascope.host.claims import locked_everywhere
 from eascope.host.errors import Again, EascopeError, RequestError
@@ -292,3 +293,21 @@ def check(run: Run) -> list[str]:
     for done in sorted(done for root in roots_of(run.path) for done in root.glob(f"[!.]*/{DONE}")):
         wrong += [f"{line}: eascope show makes it again" for line in damage(done.parent)]
     return wrong
+
+
+def flaw(run: Path) -> str:
+    """Why a run with the file ``done`` cannot be used, in one line; empty if it looks whole.
+
+    `eascope verify` reads every byte. Commands that only list thousands of runs make this check for
+    each. It reads ``done`` but does not check the files that it names, and takes 30 us.
+    """
+    done = run / DONE
+    try:
+        sealed = json.loads(done.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return f"{done}: not readable as JSON"
+    files = sealed.get("files") if isinstance(sealed, dict) else None
+    if not isinstance(files, dict) or CELL not in files:
+        return f"{done}: has no digests of the run's files"
+    machine = run / INPUTS / MACHINE
+    return "" if machine.is_file() else f"{machine}: is missing"

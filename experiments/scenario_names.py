@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from eascope.host.errors import RequestError, one_line
@@ -41,10 +42,17 @@ def path_of(name: str) -> Path:
 
 def summaries() -> list[tuple[str, str | RequestError]]:
     """Name and summary of every scenario, or what is wrong with its file."""
-    summaries: list[tuple[str, str | RequestError]] = []
-    for name in names():
+    return summaries_of(names(), lambda name: read_toml(path_of(name)).text("summary"))
+
+
+def summaries_of(
+    names: Iterable[str], summary: Callable[[str], str]
+) -> list[tuple[str, str | RequestError]]:
+    """Each name and its summary, or what is wrong with its file."""
+    found: list[tuple[str, str | RequestError]] = []
+    for name in names:
         try:
-            summaries.append((name, read_toml(path_of(name)).text("summary")))
+            found.append((name, summary(name)))
         except RequestError as error:
-            summaries.append((name, error))
-    return summaries
+            found.append((name, error))
+    return found

@@ -314,11 +314,6 @@ def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
     return dict(load_catalogue(path).variants)
 
 
-def load_kernels(path: Path = VARIANTS) -> dict[str, Kernel]:
-    """All kernels by name, in the file's order; raises as `load_variants` does."""
-    return dict(load_catalogue(path).kernels)
-
-
 def _named(top: StrictTable, key: str) -> list[StrictTable]:
     """The sub-tables of ``[key.NAME]``, their names checked."""
     group = top.table(key)

@@ -100,24 +100,6 @@ class EventPower:
         """Power in W of the clock of L2 and cluster logic."""
         return self.cluster_cycle_pj * 1e-12 * hertz * self.level.power.dynamic_scale(volts)
 
-    def cpu_j(self, row: Mapping[str, float], celsius: float) -> dict[str, float]:
-        """Energy in J by kind of a CPU's row (columns of gem5's rows); no leakage while off."""
-        volts = row["uv"] / 1e6
-        leaking_s = (row["on_ns"] + row["gated_ns"]) * 1e-9
-        return {
-            "dynamic": self.dynamic_w(row, 1.0, volts),
-            "leakage": self.level.leakage_w("Core", volts, celsius) * leaking_s,
-        }
-
-    def shared_j(self, row: Mapping[str, float], celsius: float) -> dict[str, float]:
-        """Energy in J by kind of the row of a cluster's shared part, whose clock never stops."""
-        volts, seconds = row["uv"] / 1e6, (row["t1_ns"] - row["t0_ns"]) * 1e-9
-        return {
-            "dynamic": self.dynamic_w(row, 1.0, volts),
-            "cluster_clock": self.cluster_clock_w(row["khz"] * 1e3, volts) * seconds,
-            "leakage": self.level.leakage_w("L2", volts, celsius) * seconds,
-        }
-
     def leakage_w_at_design(self, unit: str, celsius: float) -> float:
         """Calibrated leakage in W of ``Core`` or ``L2`` at the design supply; it goes with V^3."""
         return self.level.leakage_w(unit, self.level.power.vdd_v, celsius)

@@ -18,7 +18,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.base import Machine
 from eascope.engines.gem5.provider import find_gem5, version
-from eascope.engines.qemu.boots import end_boots
+from eascope.engines.qemu.boots import BOOTS
 from eascope.host.errors import EascopeError
 from tests.support.repo import REPO
 
@@ -74,7 +74,7 @@ def _runs_in_tmp(_environment_kept: None, tmp_path: Path, monkeypatch: pytest.Mo
 def _no_boot_waits() -> Iterator[None]:
     """End the machines that a test has booted: another test looks for the QEMU that it runs."""
     yield
-    end_boots()
+    BOOTS.end()
 
 
 @pytest.fixture(scope="session")

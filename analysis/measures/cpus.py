@@ -8,13 +8,20 @@ import polars as pl
 from eascope.analysis.measures.registry import Lines, measure
 from eascope.analysis.records.result import Busy, IdleChoice, Pushes
 from eascope.analysis.run_data import RunData
-from eascope.analysis.tables import events, kernel_counters, shares
+from eascope.analysis.tables import events, shares
 from eascope.configs.platform import Cluster
 from eascope.engines.records import COUNTERS, SHARED_PART, STATE
 from eascope.kernels.guest_files import ENERGY_AWARE
 
 #: A CPU that is busy for less is vacated.
 VACATED = 0.02
+#: How the kernel's own counters begin in ``state.txt``: a path, then a line for each counter, all
+#: CPUs in it.
+_HEAD = "/sys/kernel/debug/sched/eascope/stats: counter "
+#: They are read with the proofs of the state, at START, at STOP, and with the proofs again.
+_READ = 4
+#: Of waiting tasks, and of those that run alone.
+_CHECKED, _MOVED = ("push_check", "tick_check"), ("push_moved", "tick_moved")
 
 
 def _ns_by_khz(data: RunData, cluster: Cluster) -> dict[int, int]:
@@ -307,7 +314,7 @@ def pushes_per_s(data: RunData) -> Pushes | None:
     """The kernel's looks at tasks to push, and tasks pushed; absent where it cannot push."""
     path = data.run / STATE
     text = path.read_text(errors="replace") if path.is_file() else ""
-    return kernel_counters.pushes(text, data.window.seconds)
+    return pushes(text, data.window.seconds)
 
 
 @measure(range_=(0.0, 1.0), files=(STATE,))
@@ -321,3 +328,31 @@ def eas(data: RunData) -> bool | None:
         if name == ENERGY_AWARE and value.strip() in ("0", "1", ""):  # empty: it refuses EAS
             return value.strip() == "1"
     return None
+
+
+def pushes(state: str, seconds: float) -> Pushes | None:
+    """Pushes per second of a window, from the text of ``state.txt``; None without the counters."""
+    read = _tables(state)
+    if len(read) != _READ or not {*_CHECKED, *_MOVED} <= {*read[1]}:
+        return None
+
+    def rate(names: tuple[str, ...]) -> float:
+        return sum(read[2][name] - read[1][name] for name in names) / seconds
+
+    return Pushes(checked=rate(_CHECKED), moved=rate(_MOVED))
+
+
+def _tables(state: str) -> list[dict[str, int]]:
+    """Each time that the counters were read: their sums over CPUs."""
+    tables: list[dict[str, int]] = []
+    within = False
+    for line in state.splitlines():
+        if line.startswith(_HEAD):
+            tables.append({})
+            within = True
+            continue
+        name, *numbers = line.split()
+        within = within and not name.startswith("/")
+        if within:
+            tables[-1][name] = sum(map(int, numbers))
+    return tables

@@ -13,12 +13,13 @@ from eascope.analysis.measures.registry import Lines, measure
 from eascope.analysis.records.cell import NO_GROUP, CellRecord
 from eascope.analysis.records.result import Energy, MemoryEnergy
 from eascope.analysis.run_data import RunData
-from eascope.analysis.tables.memory import memory
 from eascope.analysis.tables.slices import interrupts
 from eascope.analysis.tables.tasks import OTHER, kind_of
-from eascope.engines.records import COUNTERS
+from eascope.engines.records import COUNTERS, NO_CLUSTER
 from eascope.power.memory import load_controller
 
+#: Accesses that caches could not answer; their column is there on detailed cores only.
+_MISSES = "L2.read_misses"
 #: Cluster, component and part of it.
 _Finest = Mapping[tuple[str, str, str], float]
 
@@ -186,8 +187,13 @@ def irq_j(data: RunData) -> dict[str, float]:
 @measure(keys="dram, controller", unit="J", files=(COUNTERS,))
 def memory_j(data: RunData) -> MemoryEnergy | None:
     """Energy of the DRAM and its controller, not in the total; gem5's detailed cores alone."""
-    accesses = memory(data.run / COUNTERS)
-    if accesses is None:
+    # Schedulers are compared by clusters: engines without a memory cannot give this.
+    table = pl.read_parquet(data.run / COUNTERS)
+    if "dram_pj" not in table.columns or _MISSES not in table.columns:
         return None
-    controller = load_controller().joules(accesses.fetches, data.window.seconds)
-    return MemoryEnergy(dram=accesses.dram_pj * 1e-12, controller=controller)
+    rows = table.filter(pl.col("cluster") == NO_CLUSTER)
+    if rows.is_empty():
+        return None
+    fetches = table.filter(pl.col("cluster") != NO_CLUSTER)[_MISSES].sum()
+    controller = load_controller().joules(float(fetches), data.window.seconds)
+    return MemoryEnergy(dram=float(rows["dram_pj"].sum()) * 1e-12, controller=controller)

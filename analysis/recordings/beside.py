@@ -15,8 +15,6 @@ from eascope.analysis.recordings.tables import Recording
 
 #: Utilization is compared in stretches of this length.
 BIN_NS = 100_000_000
-#: Busy time at a clock, by the CPU's place in its cluster's OPPs.
-Residency = Mapping[int, float]
 
 
 @dataclass(frozen=True)

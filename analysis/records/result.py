@@ -7,8 +7,8 @@ be fractions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eascope.host.record import REST, Record
@@ -193,3 +193,28 @@ class Result(Record):
     work: float | None = None
     program: Tables = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict, metadata=REST)
+
+
+def mean_result(results: Sequence[Result]) -> Result:
+    """The mean of at least one result; values that only some have, or that differ, are left out.
+
+    Several results have no common answer to an expectation, so their mean has none.
+    """
+    if len(results) == 1:
+        return results[0]
+    values = _mean([replace(result, expect=()).encode() for result in results])
+    return Result.decode(values, "the mean of results")
+
+
+def _mean(values: Sequence[Any]) -> Any:  # noqa: ANN401 - JSON
+    """Element-wise mean of equally shaped JSON values; None where texts or truth values differ."""
+    first = values[0]
+    if isinstance(first, dict):
+        common = [key for key in first if all(key in value for value in values)]
+        means = {key: _mean([value[key] for value in values]) for key in common}
+        return {key: mean for key, mean in means.items() if mean is not None}
+    if isinstance(first, list):
+        return [_mean(column) for column in zip(*values, strict=False)]
+    if isinstance(first, bool | str):
+        return first if all(value == first for value in values) else None
+    return sum(values) / len(values)

@@ -148,13 +148,8 @@ class Boots:
             boot.kill()
 
 
-_BOOTS = Boots()
-atexit.register(_BOOTS.end)
-
-
-def end_boots() -> None:
-    """End the machines that wait for runs."""
-    _BOOTS.end()
+BOOTS = Boots()
+atexit.register(BOOTS.end)
 
 
 def _boot(run: QemuRun) -> Boot | QemuEnded:
@@ -194,7 +189,7 @@ def _run_and_keep(key: str, boot: Boot, run: QemuRun, script: Path) -> QemuEnded
         return boot.run(run, script)
     finally:
         if boot.process.poll() is None:
-            _BOOTS.give(key, boot)
+            BOOTS.give(key, boot)
 
 
 def run_shared(files: Sequence[Path], run: QemuRun) -> QemuEnded:
@@ -207,7 +202,7 @@ def run_shared(files: Sequence[Path], run: QemuRun) -> QemuEnded:
     """
     path = run.script_file()
     key = digest_of({"command": run.command, "files": [sha256_file(file) for file in files]})
-    while (boot := _BOOTS.take(key)) is not None:
+    while (boot := BOOTS.take(key)) is not None:
         try:
             ended = _run_and_keep(key, boot, run, path)
         except BootGone:

@@ -49,7 +49,6 @@ def run(options: argparse.Namespace) -> int:
     """
     from eascope.experiments.sweeps.array_script import write_array
     from eascope.experiments.sweeps.ledger import platforms_folder
-    from eascope.experiments.sweeps.missing import run_missing
     from eascope.experiments.sweeps.session import begin, check_snakemake
     from eascope.experiments.sweeps.survey import survey_of
     from eascope.experiments.writable import check_runs
@@ -82,8 +81,32 @@ def run(options: argparse.Namespace) -> int:
         else:
             print(f"script:   {shown(script)} (sbatch {shown(script)})")
         return 0
-    survey = run_missing(survey, jobs, profile=options.profile, retry=retry)
+    survey = _run_missing(survey, jobs, options.profile, retry=retry)
     return _print_end(survey, as_json=options.json)
+
+
+def _run_missing(survey: Survey, jobs: int, profile: str | None, *, retry: bool) -> Survey:
+    """Run the missing cells of a campaign; returns its survey afterwards.
+
+    :param jobs: how many run at a time.
+    """
+    from eascope.experiments.sweeps.ledger import platforms_folder
+    from eascope.experiments.sweeps.session import begin, check_snakemake, run_session
+    from eascope.experiments.sweeps.survey import cost_of, survey_of
+    from eascope.host.proc import duration, say
+
+    groups = survey.to_run(retry=retry)
+    if not groups:
+        return survey
+    check_snakemake(profile)
+    cost = cost_of(survey, retry=retry)
+    session = begin(survey.campaign, groups, jobs, retry=retry)
+    say(
+        f"  {session.cells} of {survey.cells} cells to run in {len(session.parts)} parts, about "
+        f"{duration(cost.core_s / jobs)} with {jobs} at a time"
+    )
+    run_session(session, jobs, profile, cost.core_s / jobs)
+    return survey_of(survey.campaign, platforms_folder(), look_up=False)
 
 
 def _print_end(survey: Survey, *, as_json: bool) -> int:

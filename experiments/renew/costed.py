@@ -14,8 +14,7 @@ from statistics import fmean
 
 from eascope.analysis.engine import billing_of
 from eascope.analysis.records.cell import CellRecord
-from eascope.analysis.records.mean import mean_result
-from eascope.analysis.records.result import Result
+from eascope.analysis.records.result import Result, mean_result
 from eascope.engines.records import HostRecord
 from eascope.experiments.cell import Cell
 from eascope.experiments.finished import derived_for

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eascope.configs.knobs import BILLINGS, CONTROLS
+from eascope.experiments.scenario_names import summaries_of
 from eascope.experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from eascope.experiments.sweeps.constraints import Constraint, read_constraint
 from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged
@@ -39,13 +40,7 @@ def campaign_names() -> list[str]:
 
 def campaign_summaries() -> list[tuple[str, str | RequestError]]:
     """Name and summary of every shipped campaign, or what is wrong with its file."""
-    summaries: list[tuple[str, str | RequestError]] = []
-    for name in campaign_names():
-        try:
-            summaries.append((name, load_campaign(name).summary))
-        except RequestError as error:
-            summaries.append((name, error))
-    return summaries
+    return summaries_of(campaign_names(), lambda name: load_campaign(name).summary)
 
 
 def load_campaign(name: str) -> Campaign:

@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from eascope.experiments.pool import QUIET_S, show_line, time_left
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
 from eascope.experiments.sweeps.part import (
@@ -35,14 +36,14 @@ from eascope.experiments.sweeps.slurm import JOB_LOGS, SLURM, slurm_environment,
 from eascope.host.cache import cache_root, runs_root
 from eascope.host.errors import EascopeError, RequestError, names_allowed
 from eascope.host.imports import PACKAGES
-from eascope.host.proc import duration, say
+from eascope.host.proc import duration
 from eascope.host.writing import writing_into
 
 HERE = Path(__file__).resolve().parent
 SNAKEFILE = HERE / "Snakefile"
 PROFILES = HERE / "profiles"
-#: Seconds between two looks at the ledger, and between two progress lines without a terminal.
-LOOK_S, QUIET_S = 0.5, 10.0
+#: Seconds between two looks at the ledger.
+LOOK_S = 0.5
 #: The executor of a profile: a key with or without quotes, with a value that may have them.
 _EXECUTOR = re.compile(r"""^\s*["']?executor["']?\s*:\s*["']?([\w-]+)""", re.MULTILINE)
 #: What a person installs for sweeps.
@@ -297,25 +298,18 @@ class SweepProgress:
     terminal: bool
 
     def words(self, done: int, failed: int, spent_s: float) -> str:
-        """One line; the remaining time follows from the finished cells, not from the estimate."""
+        """One line."""
         through = (done + failed) / self.total if self.total else 1.0
-        left = self.expected_s - spent_s
-        if through > 0.1 or (through > 0 and left < 0):
-            left = spent_s / through - spent_s
         parts = [f"[{done + failed}/{self.total}]"]
         parts += [f"{failed} failed,"] if failed else []
         if through >= 1:
             return " ".join([*parts, f"in {duration(spent_s)}"])
-        words = f"about {duration(left)} left" if left >= 0 else "longer than was expected"
-        return " ".join([*parts, words])
+        return " ".join([*parts, time_left(through, spent_s, self.expected_s)])
 
     def show(self, done: int, failed: int, spent_s: float, *, last: bool = False) -> None:
         """Print the line, over the last one on a terminal."""
-        text = f"  {self.words(done, failed, spent_s)}"
-        if self.terminal:
-            print(f"\r\x1b[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
-        else:
-            say(text)
+        end = "\n" if last else ""
+        show_line(f"  {self.words(done, failed, spent_s)}", terminal=self.terminal, end=end)
 
 
 def _check_options(session: SweepSession, log: Path, profile: str | None) -> None:

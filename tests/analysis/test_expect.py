@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eascope.analysis.expect import of_run
+from eascope.analysis.derive import met_by_run
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.result import Energy, Judged
 from eascope.analysis.statement import Absent, ExpectationError, parse, value_at
@@ -112,7 +112,7 @@ def test_a_run_judges_only_statements_about_its_own_variant() -> None:
         ),
     )
     result = result_record(energy_j=Energy(2.0, {}, {}, {}, {}), missed_deadlines=0)
-    assert of_run(cell, result) == (
+    assert met_by_run(cell, result) == (
         Judged("missed_deadlines == 0", value=0.0, met=True),
         Judged("energy_j.total[cas] > 3", value=2.0, met=False),
     )

@@ -14,13 +14,12 @@ import pytest
 from eascope.analysis import derive, rows
 from eascope.analysis.measures import MEASURES, registry
 from eascope.analysis.measures.__main__ import table
+from eascope.analysis.measures.cpus import pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
 from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
 from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.mean import mean_result
-from eascope.analysis.records.result import Pushes, Result
+from eascope.analysis.records.result import Pushes, Result, mean_result
 from eascope.analysis.run_data import RunData
-from eascope.analysis.tables.kernel_counters import pushes
 from eascope.analysis.trace import Trace, read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.activity import Activity

@@ -11,14 +11,13 @@ import pytest
 from scipy import stats
 
 from eascope.analysis import statistics
-from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare import Comparison, comparison, discoveries
 from eascope.analysis.compare_text import text
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import difference
 from eascope.analysis.glance import glance
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import UNDECIDED
-from eascope.analysis.stars import discoveries
 from eascope.analysis.statistics import ENOUGH, MOST_SEEDS, POWER, Estimate, estimate, seeds_needed
 from eascope.analysis.verdicts import judge
 from eascope.configs.platform import Platform

@@ -17,7 +17,7 @@ from eascope.host.cache import sha256_file
 from eascope.kernels import build as module
 from eascope.kernels.build import kernel
 from eascope.kernels.source import find_source
-from eascope.kernels.variants import SERIES, load_kernels
+from eascope.kernels.variants import SERIES, load_catalogue
 
 pytestmark = [pytest.mark.long]
 
@@ -48,7 +48,7 @@ def test_rebuild_after_a_changed_line(
     for name in dict.fromkeys(("base", last)):
         before = tmp_path / name
         before.mkdir()
-        module._build(load_kernels()[name], find_source(), before)
+        module._build(load_catalogue().kernels[name], find_source(), before)
     monkeypatch.setattr(module, "SERIES", copy)
     began, worked = time.monotonic(), processor_s()
     again = kernel("base")
@@ -60,7 +60,7 @@ def test_rebuild_after_a_changed_line(
         f"time (load {load})"
     )
     monkeypatch.setattr(module, "SERIES", SERIES)
-    module._build(load_kernels()["base"], find_source(), tmp_path)
+    module._build(load_catalogue().kernels["base"], find_source(), tmp_path)
     assert sha256_file(tmp_path / "Image") == sha256_file(original.image)
     assert sha256_file(tmp_path / "vmlinux") == sha256_file(original.vmlinux)
     # A busy host makes it slower, not more work; on a quiet one it takes no longer than that.

@@ -101,7 +101,6 @@ def test_speeds_that_were_not_measured_are_refused(juno: Platform, juno_activity
     ("change", "message"),
     [
         ({"platform": "juno-r1"}, r"platform = 'juno-r1': allowed: 'juno-r2'"),
-        ({"clusters": {}}, r"clusters\.little is missing: allowed: a table"),
         (
             {"clusters": {"little": {"ipc": 1, "source": "trust me"}}},
             r"clusters\.little\.source = 'trust me': allowed: text that begins with",
@@ -205,15 +204,10 @@ def test_where_nothing_was_measured_the_system_is_as_fast_as_the_loop(
     [
         ({"platform": "pixel6"}, "platform = 'pixel6': allowed: 'juno-r2', the file's own name"),
         ({"provenance": {}}, "provenance.gem5 is missing: allowed: a non-empty string"),
-        ({"clusters": {"little": LITTLE}}, "clusters.big is missing: allowed: a table"),
         ({"clusters": RECORD["clusters"] | {"mid": LITTLE}}, "clusters.mid = {"),
         (
             {"clusters": RECORD["clusters"] | {"little": LITTLE | {"ipc": 0.41}}},
             "clusters.little.ipc = 0.41: allowed: 0.4, instructions over cycles",
-        ),
-        (
-            {"clusters": RECORD["clusters"] | {"little": LITTLE | {"instructions": 199_999}}},
-            "clusters.little.instructions = 199999: allowed: an integer in 200000..",
         ),
     ],
 )

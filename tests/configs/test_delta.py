@@ -189,16 +189,12 @@ def test_a_file_name_with_a_space_is_refused_as_a_file_name(tmp_path: Path) -> N
 
 
 WRONG = {
-    "a wrong value": ("cluster.big.cpus = 33", "cluster.big.cpus = 33: allowed: an integer in 1.."),
     "too many CPUs": ("cluster.big.cpus = 29", "cluster.big.cpus = 29: allowed: at most 32 CPUs"),
-    "a key that is none": ("cluster.big.cpsu = 5", "cluster.big.cpsu = 5: no such key"),
     "a slip in a cluster": ("cluster.bgi.cpus = 5", "unknown cluster 'bgi' (did you mean big?)"),
     "like nothing": ('cluster.mid.like = "bgi"', "cluster.mid.like = 'bgi': allowed: one of"),
     "like and there": ('cluster.big.like = "little"', "cluster.big.like = 'little': allowed: on"),
     "like inside": ('cluster.big.l2.like = "little"', "cluster.big.l2.like = 'little': no su"),
     "a name in a cluster": ('cluster.big.name = "b"', "cluster.big.name = 'b': allowed: nothing"),
-    "no cluster's table": ("cluster.big = 3", "cluster.big = 3: allowed: a table of the keys"),
-    "no cluster table": ("cluster = 3", "cluster = 3: allowed: 1 to 8 tables"),
     "no OPP": ("cluster.big.opps.fast.uv = 1", "cluster.big.opps = 'fast': allowed: OPPs by their"),
     "half an OPP": ("cluster.big.opps.900000.uv = 850_000", "opps[1].power_uw is missing"),
     "an OPP out of order": (
@@ -207,10 +203,8 @@ WRONG = {
     ),
     "nothing to remove": ('remove = ["cluster.mid"]', "remove = 'cluster.mid': allowed: keys of"),
     "too deep to remove": ('remove = ["memory_mib.x"]', "remove = 'memory_mib.x': allowed: memory"),
-    "no list to remove": ('remove = "l3"', "remove = 'l3': allowed: a list of keys of the base"),
     "all clusters removed": ('remove = ["cluster"]', "remove = 'cluster': allowed: an entry of"),
     "all sources removed": ('remove = ["sources"]', "remove = 'sources': allowed: an entry of"),
-    "sources of no kind": ("sources = 3", "sources = 3: allowed: a table"),
     "a source for nothing": ('sources.x = "assumed: abcde"', "sources.x = 'assumed: abcde':"),
     "another name than the file's": ('name = "yours"', "name = 'yours': allowed: 'mine'"),
     "idle states of no kind": ("cluster.big.idle_states = [3]", "cluster.big.idle_states = [3]"),
@@ -236,10 +230,8 @@ def test_wrong_differences_are_one_line(delta: Write, case: str) -> None:
             'base = "juno-r3"\nsummary = "x"',
             "mine.toml: base = 'juno-r3': unknown platform 'juno-r3' (did you mean juno-r2?)",
         ),
-        ('base = "juno-r2"', "mine.toml: summary is missing"),
         ('base = "./mine.toml"\nsummary = "x"', "mine.toml: base = './mine.toml': allowed: a plat"),
         ('base = "./none.toml"\nsummary = "x"', "none.toml: No such file or directory"),
-        ("base = 3", "mine.toml: base = 3: allowed: a non-empty string"),
     ],
 )
 def test_a_wrong_base_is_one_line(delta: Write, head: str, message: str) -> None:

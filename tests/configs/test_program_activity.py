@@ -49,13 +49,8 @@ def _little(**change: object) -> dict[str, Any]:
         ({"platform": "pixel6"}, "platform = 'pixel6': allowed: 'juno-r2', by the file's place"),
         ({"program": "pgbench"}, "program = 'pgbench': allowed: 'sysbench-cpu', by the file's"),
         ({"provenance": {}}, "provenance.gem5 is missing: allowed: a non-empty string"),
-        ({"clusters": {"little": LITTLE}}, "clusters.big is missing: allowed: a table"),
         (_little(samples={}), "clusters.little.samples = {}: allowed: tables named by the kHz"),
         (_little(samples={"450001": SLOW}), "clusters.little.samples"),
-        (
-            _little(samples={"450000": SLOW | {"count": 0}}),
-            "clusters.little.samples.450000.count = 0: allowed: an integer in 1..",
-        ),
         (
             _little(cycles=1.6),
             "clusters.little.cycles = 1.6: allowed: such that an instruction takes 1.5 cycles at "

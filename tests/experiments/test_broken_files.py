@@ -196,7 +196,9 @@ def damaged(document: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str, A
         copy = deepcopy(document)
         table = reduce(getitem, above, copy)
         kind = int | float if how in ("low", "high") else str if how == "text" else object
-        if not isinstance(table[key], kind) or table[key] is True or table[key] is False:
+        if not isinstance(table[key], kind) or (
+            isinstance(table[key], bool) and kind is not object
+        ):
             continue
         if how == "key":
             table[f"{key}x"] = table.pop(key)
@@ -256,6 +258,7 @@ def refused(load: Load, path: Path, key: str, how: str) -> str:
         line = str(error)
         # Long paths of keys are shown by their beginning.
         told = line.startswith(str(path)) and (key[:12] in line or how == "text")
+        told = told and ("allowed: " in line or "no such key" in line)
         return "" if told and "\n" not in line and len(line) < 800 + len(str(path)) else line
     return "" if how == "text" else "it loads"
 

@@ -125,14 +125,12 @@ GROUP = '[[group]]\nname = "{}"\n{}\n'
         ("", GROUP.format("a" * 25, ""), ["group[0].name", "up to 24 characters"]),
         ("", GROUP.format("root", ""), ["group[0].name = 'root'", "no group"]),
         ("", GROUP.format("a", "") * 2, ["group[1].name = 'a'", "no other group has"]),
-        ("", GROUP.format("a", "wieght = 1"), ["group[0].wieght", "did you mean weight"]),
         ("", GROUP.format("a", 'parent = "b"'), ["group[0].parent = 'b'", "one of a"]),
         (
             "",
             GROUP.format("a", 'parent = "b"') + GROUP.format("b", 'parent = "a"'),
             ["group[0].parent = 'b'", "not below a itself"],
         ),
-        ("", GROUP.format("a", "weight = 0"), ["group[0].weight = 0", "1..10000"]),
         ("", GROUP.format("a", "idle = true\nweight = 5"), ["group[0].weight = 5", "with idle"]),
         (
             "",
@@ -143,11 +141,6 @@ GROUP = '[[group]]\nname = "{}"\n{}\n'
             "",
             GROUP.format("a", "max = { quota_us = 600_001 }"),
             ["group[0].max.quota_us = 600001", "1000..600000", "all CPUs' time"],
-        ),
-        (
-            "",
-            GROUP.format("a", "max = { quota_us = 2000, period_us = 999 }"),
-            ["group[0].max.period_us = 999", "1000..1000000"],
         ),
         ("", GROUP.format("a", 'cpus = "big:7"'), ["group[0].cpus = 'big:7'", "big:0 to big:1"]),
         (

@@ -12,10 +12,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare import Comparison, comparison, discoveries
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import difference
-from eascope.analysis.stars import discoveries
 from eascope.analysis.trace import read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.platform_file import load_platform

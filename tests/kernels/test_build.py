@@ -19,12 +19,12 @@ from eascope.kernels.build import KernelArtefact, built, kernel, main
 from eascope.kernels.kconfig import fragment_text, lost_options, options
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.source import Source
-from eascope.kernels.variants import FRAGMENTS, SERIES, load_kernels
+from eascope.kernels.variants import FRAGMENTS, SERIES, load_catalogue
 
 
 def test_no_option_is_given_twice() -> None:
     """Not in one fragment; a later fragment repeats an option to change it only."""
-    for spec in load_kernels().values():
+    for spec in load_catalogue().kernels.values():
         options_so_far: dict[str, str] = {}
         for name in spec.fragments:
             lines = [
@@ -77,7 +77,7 @@ def test_a_kernel_of_a_release_names_itself() -> None:
 
 
 def test_fragment_survived(base_kernel: KernelArtefact) -> None:
-    spec = load_kernels()["base"]
+    spec = load_catalogue().kernels["base"]
     config = base_kernel.config.read_text()
     assert lost_options(fragment_text(spec), config) == []
     assert options(config)["HZ"] == "250"

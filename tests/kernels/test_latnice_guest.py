@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,12 @@ from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
 from tests.support.command import eascope
 from tests.support.guest_cases import GROUP, Found
+from tests.support.guest_mutants import guest_check
 from tests.support.kernel_guest import boot
-from tests.support.latnice_checks import (
-    CASES,
-    FILES,
-    answer,
-    check_answers,
-    check_gate,
-    check_off,
-    check_pack,
-    check_poll,
-    check_prefer_idle,
-    check_search,
-    run,
-)
+from tests.support.latnice_checks import CASES, FILES, answer, check_answers, run
 from tests.support.releases import kernel_of, of_releases
 from tests.support.scenarios import write
-from tests.support.stress import busy_switches, counters, guest_program, survive
+from tests.support.stress import busy_switches, checked, counters, survive
 
 pytestmark = pytest.mark.guest
 
@@ -123,11 +111,10 @@ def found(
 
 @pytest.mark.parametrize(
     "check",
-    [check_off, check_search, check_prefer_idle, check_pack, check_gate, check_poll],
-    ids=lambda check: check.__name__,
+    ["check_off", "check_search", "check_prefer_idle", "check_pack", "check_gate", "check_poll"],
 )
-def test_use(found: dict[str, Found], check: Callable[[Mapping[str, Found]], None]) -> None:
-    check(found)
+def test_use(found: dict[str, Found], check: str) -> None:
+    guest_check("latnice", check).asserts(found)
 
 
 def test_events_say_who_set_it_and_what_it_placed(
@@ -141,14 +128,7 @@ def test_events_say_who_set_it_and_what_it_placed(
         "wait packed 20000",
         f"collect {TRACING}/trace trace.txt",
     ]
-    done = boot(
-        latnice.image,
-        juno,
-        script,
-        tmp_path / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"packed": guest_program("packed", tmp_path)},
-    )
+    done = checked(latnice.image, juno, script, tmp_path, "packed")
     text = done.text("trace.txt")
     assert re.findall(r"sched_latency_nice: comm=packed pid=\d+ old=(\d+) new=(\d+)", text) == [
         ("20", "17")

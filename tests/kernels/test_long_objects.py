@@ -12,7 +12,7 @@ import pytest
 from eascope.host.cache import cache_root, sha256_file
 from eascope.kernels import build as module
 from eascope.kernels.source import find_source
-from eascope.kernels.variants import load_kernels
+from eascope.kernels.variants import load_catalogue
 
 pytestmark = [pytest.mark.long]
 
@@ -33,7 +33,7 @@ def build(names: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -
         for name in names:
             done[name] = folder / f"built-{name}"
             done[name].mkdir()
-            module._build(load_kernels()[name], find_source(), done[name])
+            module._build(load_catalogue().kernels[name], find_source(), done[name])
     return done
 
 

@@ -17,7 +17,7 @@ from eascope.kernels.patching import apply_patch, apply_series
 from eascope.kernels.queues import series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source, offered
-from eascope.kernels.variants import SERIES, Kernel, load_kernels
+from eascope.kernels.variants import SERIES, Kernel, load_catalogue
 from eascope.kernels.worktree import OUT
 from tests.support.fragments import changed_fragment
 from tests.support.queues import source_of
@@ -72,7 +72,7 @@ class Patched:
     def fragment(self, **changed: str) -> str:
         """The base fragment with options set (``y``), off (``n``) or left to Kconfig (empty)."""
         changed |= LEFT_TO_KCONFIG.get(self.kernel.series[-1], {})
-        text = fragment_text(load_kernels()["base"], release_of(self.kernel))
+        text = fragment_text(load_catalogue().kernels["base"], release_of(self.kernel))
         return changed_fragment(text, changed)
 
     def compile_parts(self, name: str, **changed: str) -> None:
@@ -159,7 +159,7 @@ def test_the_same_inputs_give_the_same_bytes(
 ) -> None:
     """Built again in another folder, without ccache."""
     monkeypatch.setenv("CCACHE_DISABLE", "1")
-    spec, tree, log = load_kernels()["base"], tmp_path / "src", tmp_path / "log"
+    spec, tree, log = load_catalogue().kernels["base"], tmp_path / "src", tmp_path / "log"
     source.unpack(tree)
     for series in spec.series:
         apply_series(tree, SERIES / series, source)

@@ -12,9 +12,8 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.kernels.naming import variant_named
 from tests.support.guest_cases import GROUP
-from tests.support.kernel_guest import boot
 from tests.support.releases import booted, kernel_of
-from tests.support.stress import guest_program
+from tests.support.stress import checked
 
 pytestmark = pytest.mark.guest
 
@@ -52,14 +51,8 @@ def decisions(
             f"write {TRACING}/tracing_on 0",
             f"collect {TRACING}/trace trace{number}",
         ]
-    done = boot(
-        kernel_of(declared.kernel).image,
-        platform,
-        lines,
-        folder / f"{variant}-{later_us}",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"placing": guest_program("placing", folder / f"{variant}-{later_us}-program")},
-    )
+    folder = folder / f"{variant}-{later_us}"
+    done = checked(kernel_of(declared.kernel).image, platform, lines, folder, "placing")
     cpus: dict[tuple[int, int, int], int] = {}
     for number in range(len(PLANS)):
         tasks: dict[str, list[int]] = defaultdict(list)

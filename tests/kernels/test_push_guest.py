@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,33 +14,10 @@ from eascope.kernels.guest_files import FEATURES
 from eascope.kernels.variants import load_variants
 from tests.support.feec_checks import check_reserved, reserved
 from tests.support.guest_cases import Found
-from tests.support.kernel_guest import boot
-from tests.support.push_checks import (
-    ANYWHERE,
-    CASES,
-    EIGHT,
-    STUCK,
-    check_alone,
-    check_eight,
-    check_elsewhere,
-    check_full,
-    check_idle,
-    check_idle_group,
-    check_last,
-    check_no_wait,
-    check_off,
-    check_overutilized,
-    check_partition,
-    check_pinned,
-    check_reasons,
-    check_recent,
-    check_uncapped,
-    check_waiting,
-    partitioned,
-    run,
-)
+from tests.support.guest_mutants import guest_check
+from tests.support.push_checks import ANYWHERE, CASES, STUCK, run
 from tests.support.releases import kernel_of
-from tests.support.stress import counters, guest_program, survive
+from tests.support.stress import checked, counters, survive
 
 pytestmark = [pytest.mark.guest, pytest.mark.long, pytest.mark.kernels("push@7.3")]
 
@@ -68,26 +44,20 @@ def results(
 @pytest.mark.parametrize(
     "check",
     [
-        *(check_off, check_waiting, check_alone, check_reasons, check_no_wait, check_pinned),
-        *(check_uncapped, check_overutilized, check_idle, check_last, check_full),
-        *(check_elsewhere, check_idle_group, check_recent),
+        *("check_off", "check_waiting", "check_alone", "check_reasons", "check_no_wait"),
+        *("check_pinned", "check_uncapped", "check_overutilized", "check_idle", "check_last"),
+        *("check_full", "check_elsewhere", "check_idle_group", "check_recent"),
     ],
-    ids=lambda check: check.__name__,
 )
-def test_push(results: dict[str, Found], check: Callable[[Mapping[str, Found]], None]) -> None:
-    check(results)
+def test_push_does_what_is_claimed(results: dict[str, Found], check: str) -> None:
+    guest_check("push", check).asserts(results)
 
 
-def test_eight_capped_tasks_are_not_spread(
-    push: KernelArtefact, juno: Platform, tmp_path: Path
+@pytest.mark.parametrize("check", ["check_eight", "check_partition"])
+def test_in_a_boot_of_its_own(
+    push: KernelArtefact, juno: Platform, tmp_path: Path, check: str
 ) -> None:
-    check_eight(run(push, juno, EIGHT, tmp_path))
-
-
-def test_a_partition_knows_its_own_idle_cpus(
-    push: KernelArtefact, juno: Platform, tmp_path: Path
-) -> None:
-    check_partition(partitioned(push, juno, tmp_path))
+    guest_check("push", check).ask(push, juno, tmp_path)
 
 
 def test_an_emptied_cpu_keeps_what_deadline_tasks_need(
@@ -111,14 +81,7 @@ def test_the_event_says_who_is_pushed_and_why(
         "wait stuck 20000",
         f"collect {TRACING}/trace trace.txt",
     ]
-    done = boot(
-        push.image,
-        juno,
-        script,
-        tmp_path / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"stuck": guest_program("stuck", tmp_path)},
-    )
+    done = checked(push.image, juno, script, tmp_path, "stuck")
     events = PUSHED.findall(done.text("trace.txt"))
     from_big = [event for event in events if event[1] == "4"]
     assert {event[3] for event in from_big} == {"0", "1"}, "one waited, one ran alone"

@@ -17,7 +17,7 @@ from tests.support.guest_cases import Found
 from tests.support.kernel_guest import boot
 from tests.support.releases import kernel_of, of_releases
 from tests.support.schedmc_checks import CASES, CHECKS, FILES, run, slow
-from tests.support.stress import busy_switches, counters, guest_program, survive
+from tests.support.stress import busy_switches, checked, counters, guest_program, survive
 
 pytestmark = pytest.mark.guest
 
@@ -66,14 +66,7 @@ def test_ten_writers_leave_no_stale_domain(
         script += [f"write {FILES}/sched_mc_power_savings {level}"]
         script += [f"write {FILES}/sched_asym_packing {int(level > 0)}"]
         script += [f"collect {path} {level}-{number}" for number, path in enumerate(flags)]
-    done = boot(
-        schedmc.image,
-        tc2,
-        script,
-        tmp_path / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"levels": guest_program("levels", tmp_path)},
-    )
+    done = checked(schedmc.image, tc2, script, tmp_path, "levels")
     assert int(done.text("levels.log")) > 50
     for number in range(len(flags)):
         off, on = (done.text(f"{level}-{number}").split() for level in (0, 2))

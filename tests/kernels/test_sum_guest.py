@@ -16,7 +16,7 @@ from tests.support.command import eascope
 from tests.support.kernel_guest import Booted, boot
 from tests.support.releases import kernel_of, of_releases
 from tests.support.scenarios import write
-from tests.support.stress import counters, guest_program, survive
+from tests.support.stress import checked, counters, guest_program, survive
 
 pytestmark = pytest.mark.guest
 
@@ -154,15 +154,8 @@ def clamped(
     ]
     script.append("kill ticker")
     folder = tmp_path_factory.mktemp("clamped")
-    return boot(
-        sum_kernel.image,
-        juno,
-        script,
-        folder / "out",
-        # Its CPU is not isolated: while such a CPU is idle, 7.3 lets nothing on it decay.
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={"ticker": guest_program("ticker", folder)},
-    )
+    # Its CPU is not isolated: while such a CPU is idle, 7.3 lets nothing on it decay.
+    return checked(sum_kernel.image, juno, script, folder, "ticker")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from eascope.kernels.queues import changed_files, own_files, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source
 from eascope.kernels.tree import main, open_tree, save_tree
-from eascope.kernels.variants import SERIES, load_kernels
+from eascope.kernels.variants import SERIES, load_catalogue
 from tests.support.queues import source_files, source_of
 
 AS_US = ("-c", "user.name=eascope", "-c", "user.email=eascope@localhost")
@@ -28,12 +28,12 @@ def tree(source: Source, tmp_path: Path) -> Path:
     """A git tree of the files that the base queue touches."""
     folder = tmp_path / "linux"
     shutil.copytree(source_files(source), folder)
-    open_tree(folder, load_kernels()["base"], source)
+    open_tree(folder, load_catalogue().kernels["base"], source)
     return folder
 
 
 def test_round_trip_gives_the_same_bytes(tree: Path, tmp_path: Path) -> None:
-    saved = save_tree(tree, load_kernels()["base"], tmp_path / "series" / "base")
+    saved = save_tree(tree, load_catalogue().kernels["base"], tmp_path / "series" / "base")
     wanted = series_patches(SERIES / "base")[1:]
     assert [path.name for path in saved] == [path.name for path in wanted]
     for path, original in zip(saved, wanted, strict=True):
@@ -58,7 +58,7 @@ def test_what_a_commit_changes_in_a_file_of_the_queue_is_no_patch(
         run(["git", "-C", tree, "add", *paths])
         run(["git", "-C", tree, *AS_US, "commit", "--quiet", "--message", "sched: Change it"])
     queue = tmp_path / "series/base"
-    saved = save_tree(tree, load_kernels()["base"], queue)
+    saved = save_tree(tree, load_catalogue().kernels["base"], queue)
     assert len(saved) == len(series_patches(SERIES / "base"))
     assert changed_files(saved[-1]) == ["kernel/sched/Makefile"]
     files = own_files(queue)
@@ -93,7 +93,7 @@ def test_releases_and_queues_share_what_is_the_same(tmp_path: Path, name: str) -
 def test_saving_the_default_leaves_other_releases_alone(tree: Path, tmp_path: Path) -> None:
     queue = tmp_path / "series" / "base"
     shutil.copytree(SERIES / "base", queue)
-    save_tree(tree, load_kernels()["base"], queue)
+    save_tree(tree, load_catalogue().kernels["base"], queue)
     assert (queue / "series-7.3").read_text() == (SERIES / "base/series-7.3").read_text()
     assert list((queue / "7.3").iterdir())
 
@@ -113,14 +113,14 @@ def test_uncommitted_changes_are_not_lost(tree: Path, tmp_path: Path) -> None:
     (tree / "kernel/sched/fair.c").write_text("x\n")
     target = tmp_path / "series" / "base"
     with pytest.raises(RequestError, match="not committed"):
-        save_tree(tree, load_kernels()["base"], target)
+        save_tree(tree, load_catalogue().kernels["base"], target)
     assert not target.exists()
 
 
 def test_save_wants_a_tree_of_open(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", tmp_path / "other"], check=True)
     with pytest.raises(RequestError, match="no tag eascope-source"):
-        save_tree(tmp_path / "other", load_kernels()["base"], tmp_path / "series")
+        save_tree(tmp_path / "other", load_catalogue().kernels["base"], tmp_path / "series")
 
 
 def test_a_patch_that_does_not_apply(source: Source, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_patch_that_does_not_apply(source: Source, tmp_path: Path) -> None:
     fair = folder / "kernel/sched/fair.c"
     fair.write_text(fair.read_text().replace("throttled_lb_pair", "throttled"))
     with pytest.raises(PatchFailed, match=r"base/0002-.* does not apply to Linux 6\.12"):
-        open_tree(folder, load_kernels()["base"], source)
+        open_tree(folder, load_catalogue().kernels["base"], source)
 
 
 def test_command_line_refuses_in_one_line(

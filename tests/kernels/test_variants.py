@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,6 @@ from eascope.kernels.variants import (
     VARIANTS,
     boot_args,
     load_catalogue,
-    load_kernels,
     load_variants,
 )
 
@@ -60,7 +58,7 @@ def test_one_line_makes_a_queue_a_variant(edited: Callable[..., Path]) -> None:
     known = load_variants(path)
     mine, of = known["mine"], known["feec-b"]
     assert mine.kernel == "mine"
-    assert load_kernels(path)["mine"].series == ("base", "feec", "mine")
+    assert load_catalogue(path).kernels["mine"].series == ("base", "feec", "mine")
     assert (mine.switches, mine.dtb, mine.declares) == (of.switches, of.dtb, of.declares)
     assert set(known) - {"mine"} == set(load_variants())
 
@@ -68,7 +66,7 @@ def test_one_line_makes_a_queue_a_variant(edited: Callable[..., Path]) -> None:
 @pytest.mark.usefixtures("own_queue")
 def test_a_queue_for_plain_linux_goes_first(edited: Callable[..., Path]) -> None:
     line = '[own]\nmine = { of = "mainline", first = true }\n\n[planned]'
-    assert load_kernels(edited(("[planned]", line)))["mine"].series == ("mine", "base")
+    assert load_catalogue(edited(("[planned]", line))).kernels["mine"].series == ("mine", "base")
 
 
 @pytest.mark.usefixtures("own_queue")
@@ -97,7 +95,7 @@ def test_wrong_own_line(edited: Callable[..., Path], line: str, message: str) ->
     assert "\n" not in str(caught.value)
     catalogue.check("mainline")
     assert catalogue.variants == load_variants()
-    assert catalogue.kernels == load_kernels()
+    assert catalogue.kernels == load_catalogue().kernels
 
 
 @pytest.mark.usefixtures("own_queue")
@@ -255,20 +253,6 @@ def refused(path: Path, wrong: str, allowed: str) -> None:
     for part in ("variants.toml: ", wrong, allowed):
         assert part in text, text
     assert error.value.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    "key", ["summary", "source", "deviations", "kernel", "dtb", "boot", "switches"]
-)
-def test_missing_key_is_named(edited: Callable[..., Path], key: str) -> None:
-    lines = VARIANTS.read_text().partition("[variant.mainline]")
-    # A value may be a list over several lines, which ends with "]" on a line of its own.
-    pattern = rf"^{key} = (\[\n.*?^\]|[^\n]*)\n"
-    without = re.sub(pattern, "", lines[2], count=1, flags=re.MULTILINE | re.DOTALL)
-    path = edited()
-    path.write_text(lines[0] + lines[1] + without)
-    with pytest.raises(RequestError, match=rf"variant\.mainline\.{key} is missing: allowed: "):
-        load_variants(path)
 
 
 def test_not_toml(tmp_path: Path) -> None:

@@ -105,7 +105,6 @@ def test_an_archive_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     [
         ('from = "lisa"', 'from = "liza"', r"program.rt-app.from = 'liza'.*did you mean lisa"),
         ('images = ["programs"]', 'images = ["big"]', r"images = \['big'\].*minimal, programs"),
-        ('debian = { package = "rt-tests" }', "", r"cyclictest.debian is missing"),
     ],
 )
 def test_a_wrong_list_is_one_line(tmp_path: Path, old: str, new: str, words: str) -> None:

@@ -14,7 +14,7 @@ from eascope.kernels.build import KernelArtefact
 from eascope.kernels.guest_files import FEATURES
 from eascope.kernels.switches import STATS
 from tests.support.kernel_guest import Booted, boot
-from tests.support.stress import counters, guest_program
+from tests.support.stress import checked, counters, guest_program
 
 TRACING = "/sys/kernel/tracing"
 GROUP = "/sys/fs/cgroup/group"
@@ -23,23 +23,10 @@ LITTLE_CAP = 380
 SCHED = "/sys/kernel/debug/sched"
 
 
-def run(
-    kernel: KernelArtefact, platform: Platform, folder: Path, programs: list[str], lines: list[str]
-) -> Booted:
-    return boot(
-        kernel.image,
-        platform,
-        lines,
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder) for name in programs},
-    )
-
-
 def check_util_est(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     """It left util_est when it fell asleep; its change of class takes nothing from who runs."""
     script = ["spawn delayed /bin/delayed", "wait delayed 10000", "collect /tmp/delayed.log log"]
-    done = run(kernel, platform, folder, ["delayed"], script)
+    done = checked(kernel.image, platform, script, folder, "delayed")
     utils = dict(re.findall(r"^(\w+) (\d+)$", done.text("log"), re.MULTILINE))
     assert int(utils["task"]) > 100
     assert utils["runqueue"] == utils["task"]
@@ -55,11 +42,14 @@ def balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> dict[st
         f"collect {STATS} stats.txt",
         "kill sleepers",
     ]
-    return counters(run(kernel, platform, folder, ["sleepers"], script).text("stats.txt"))
+    return counters(checked(kernel.image, platform, script, folder, "sleepers").text("stats.txt"))
 
 
 def check_sleepers(counted: dict[str, int]) -> None:
-    """As in later mainline: a delayed task has its weight in the load of its runqueue."""
+    """As in later mainline: a delayed task has its weight in the load of its runqueue.
+
+    Load balance refuses those that sleep unless it moves load.
+    """
     assert counted["ttwu_delayed"] > 100
     assert counted["lb_delayed"] > 100
     assert counted["lb_pulled"] > 100
@@ -87,7 +77,7 @@ def check_filter(
         f"write {TRACING}/tracing_on 0",
         f"collect {TRACING}/trace trace.txt",
     ]
-    done = run(kernel, platform, folder, ["hog"], script)
+    done = checked(kernel.image, platform, script, folder, "hog")
     found = re.findall(r" sched_cpufreq_req: cpu=4 .*\bmax=(\d+)", done.text("trace.txt"))
     lifted = [int(maximum) == 1024 for maximum in found]
     assert len(lifted) > 40, found
@@ -109,7 +99,7 @@ def check_filtered_boost(kernel: KernelArtefact, platform: Platform, folder: Pat
         *(f"spawn task{n} /bin/hog -c 4 {task}" for n, task in enumerate(tasks)),
         "sleep-ms 3000",
     ]
-    run(kernel, platform, folder, ["hog"], script)
+    checked(kernel.image, platform, script, folder, "hog")
 
 
 def first_minima(trace: str) -> list[int]:
@@ -178,7 +168,7 @@ def check_fair_server(kernel: KernelArtefact, platform: Platform, folder: Path) 
             lines += [f"wait {when}{cpu} 5000"]
             lines += [f"kill hog-{when}{cpu}"] if when == "busy" else []
         lines += [f"write {online} 0", "sleep-ms 20", f"write {online} 1", "sleep-ms 20"]
-    done = run(kernel, platform, folder, ["hog"], lines)
+    done = checked(kernel.image, platform, lines, folder, "hog")
     assert "WARNING" not in done.console
 
 
@@ -232,7 +222,7 @@ def grants(kernel: KernelArtefact, platform: Platform, folder: Path) -> Booted:
         *(f"kill other{cpu}" for cpu in cpus),
         "kill half",
     ]
-    return run(kernel, platform, folder, ["hog"], lines)
+    return checked(kernel.image, platform, lines, folder, "hog")
 
 
 def share(done: Booted, when: str) -> float:
@@ -284,7 +274,7 @@ def check_spare(kernel: KernelArtefact, platform: Platform, folder: Path, *, spa
         f"write {TRACING}/tracing_on 0",
         f"collect {TRACING}/trace trace.txt",
     ]
-    trace = run(kernel, platform, folder, ["hog"], script).text("trace.txt")
+    trace = checked(kernel.image, platform, script, folder, "hog").text("trace.txt")
     asked = re.findall(r"sched_compute_energy: comm=hog .*dst_cpu=(\d+)", trace)
     littles = sum(int(cpu) < 4 for cpu in asked)
     assert len(asked) > 10, trace[-2000:]

@@ -18,8 +18,7 @@ from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import GROUP, Found
-from tests.support.kernel_guest import boot
-from tests.support.stress import guest_program
+from tests.support.stress import checked
 
 FILES = f"{SCHED_DEBUG}/eascope"
 DEFAULTS = FILES_OF["feec"]
@@ -223,14 +222,7 @@ def traced(
         f"write {TRACING}/tracing_on 0",
         f"collect {TRACING}/trace trace.txt",
     ]
-    done = boot(
-        kernel.image,
-        platform,
-        script,
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder) for name in programs},
-    )
+    done = checked(kernel.image, platform, script, folder, *programs)
     return done.text("trace.txt")
 
 

@@ -12,8 +12,7 @@ from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import STATS
 from eascope.rootfs.image import program_names
-from tests.support.kernel_guest import boot
-from tests.support.stress import counters, guest_program
+from tests.support.stress import checked, counters
 
 GROUP = "/sys/fs/cgroup/group"
 
@@ -71,13 +70,8 @@ def run(
     words = [case.program.split() for case in cases.values()]
     names = {line[0] for line in words}
     names |= {word.removeprefix("/bin/") for line in words for word in line if "/bin/" in word}
-    done = boot(
-        kernel.image,
-        platform,
-        script(cases, first),
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder) for name in names - set(program_names())},
+    done = checked(
+        kernel.image, platform, script(cases, first), folder, *(names - set(program_names()))
     )
     return {
         name: Found(

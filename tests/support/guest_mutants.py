@@ -60,13 +60,24 @@ SPECIAL: Mapping[str, Ask] = {
 }
 
 
-def _check(
-    modules: tuple[ModuleType, ...], cases: Mapping[str, GuestCase], line: str, says: str
-) -> GuestCheck:
-    """The check of ``line``: a function of ``modules``, and its cases or arguments.
+#: By file: where its checks are, and their cases.
+_QUEUES: Mapping[str, tuple[tuple[ModuleType, ...], Mapping[str, GuestCase]]] = {
+    "base": ((base_checks,), {}),
+    "sum": ((sum_checks, sum_group_checks), {}),
+    "feec": ((feec_checks, feec_push_checks, feec_delay_checks), FEEC_CASES),
+    "push": ((push_checks,), push_checks.CASES),
+    "latnice": ((latnice_checks,), latnice_checks.CASES),
+    "schedmc": ((schedmc_checks,), schedmc_checks.CASES),
+}
 
-    A kernel of `sum` does not check its own sums, unless that is what must find it (``says``).
+
+def guest_check(queue: str, line: str, says: str = "", *, checked: bool = False) -> GuestCheck:
+    """The check of ``line``: a function of the checks of ``queue``, and its cases or arguments.
+
+    :param checked: whether a kernel of `sum` checks its own sums, too; so it does where that is
+        what must find a fault (``says``).
     """
+    modules, cases = _QUEUES[queue]
     name, *words = shlex.split(line)
     check = next(
         getattr(module, name) for module in (*modules, sum_eas_checks) if hasattr(module, name)
@@ -83,7 +94,7 @@ def _check(
         elif of:
             check(modules[0].run(kernel, platform, of, folder), **flags)
         elif sum_checks in modules:
-            guest = sum_checks.Guest(kernel.image, platform, folder, checked=bool(says))
+            guest = sum_checks.Guest(kernel.image, platform, folder, checked=checked or bool(says))
             check(guest, *(int(word) if word.isdigit() else word for word in words))
         else:
             check(kernel, platform, folder, **flags)
@@ -91,23 +102,13 @@ def _check(
     return GuestCheck(check, ask, says)
 
 
-#: By file: where its checks are, and their cases.
-_QUEUES: Mapping[str, tuple[tuple[ModuleType, ...], Mapping[str, GuestCase]]] = {
-    "base": ((base_checks,), {}),
-    "sum": ((sum_checks, sum_group_checks), {}),
-    "feec": ((feec_checks, feec_push_checks, feec_delay_checks), FEEC_CASES),
-    "push": ((push_checks,), push_checks.CASES),
-    "latnice": ((latnice_checks,), latnice_checks.CASES),
-    "schedmc": ((schedmc_checks,), schedmc_checks.CASES),
-}
-
 MUTANTS = [
     GuestMutant(
         read.kernels,
         read.claim,
         read.edit,
-        _check(*of, read.more["check"], read.more.get("says", "")),
+        guest_check(queue, read.more["check"], read.more.get("says", "")),
     )
-    for queue, of in _QUEUES.items()
+    for queue in _QUEUES
     for read in read_mutants(queue)
 ]

@@ -16,8 +16,7 @@ from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import GROUP, Found
-from tests.support.kernel_guest import boot
-from tests.support.stress import guest_program
+from tests.support.stress import checked
 
 FILES = f"{SCHED_DEBUG}/eascope"
 DEFAULTS = FILES_OF["latnice"]
@@ -81,14 +80,7 @@ def answer(kernel: KernelArtefact, platform: Platform, folder: Path, *lines: str
         f"wait {name} 60000",
         f"collect /tmp/{name}.log {name}.log",
     ]
-    done = boot(
-        kernel.image,
-        platform,
-        script,
-        folder / "out",
-        arguments="loglevel=5 panic_on_warn=1",
-        programs={name: guest_program(name, folder)},
-    )
+    done = checked(kernel.image, platform, script, folder, name)
     return done.text(f"{name}.log")
 
 

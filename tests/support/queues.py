@@ -12,7 +12,7 @@ from eascope.kernels import drift
 from eascope.kernels.drift import touched_files
 from eascope.kernels.queues import folders_of_queues, is_ported
 from eascope.kernels.source import Source, find_source, offered_releases
-from eascope.kernels.variants import SERIES, load_kernels
+from eascope.kernels.variants import SERIES, load_catalogue
 
 #: What checkpatch reads besides the patch.
 CHECKPATCH = ("scripts/checkpatch.pl", "scripts/spelling.txt", "scripts/const_structs.checkpatch")
@@ -28,7 +28,7 @@ def source_of(release: str) -> Source:
 
 def queues() -> list[Path]:
     """The folders of all queues of the project; a person's own follow no rules of ours."""
-    own = {kernel.own for kernel in load_kernels().values()}
+    own = {kernel.own for kernel in load_catalogue().kernels.values()}
     return [folder for folder in folders_of_queues(SERIES) if folder.name not in own]
 
 

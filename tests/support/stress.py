@@ -71,6 +71,20 @@ def guest_program(name: str, folder: Path, *options: str) -> Path:
     return program
 
 
+def checked(
+    image: Path, platform: Platform, lines: Iterable[str], folder: Path, *programs: str
+) -> Booted:
+    """`boot` with each `guest_program`; the kernel must find no fault and warn of nothing."""
+    return boot(
+        image,
+        platform,
+        lines,
+        folder / "out",
+        arguments="loglevel=5 panic_on_warn=1",
+        programs={name: guest_program(name, folder) for name in programs},
+    )
+
+
 def survive(
     image: Path,
     platform: Platform,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from eascope.configs.platform import Platform
 from eascope.kernels.switches import STATS
-from tests.support.kernel_guest import Booted, boot
-from tests.support.stress import counters, guest_program
+from tests.support.kernel_guest import Booted
+from tests.support.stress import checked, counters
 
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"
@@ -74,13 +74,12 @@ class Guest:
 
     def boot(self, script: list[str]) -> Booted:
         """Runs ``script``, in which the kernel must find no fault."""
-        return boot(
+        return checked(
             self.image,
             self.platform,
             [*(f"write {path} {value}" for path, value in self.switches), *script],
-            self.folder / "out",
-            arguments="loglevel=5 panic_on_warn=1",
-            programs={name: guest_program(name, self.folder) for name in PROGRAMS},
+            self.folder,
+            *PROGRAMS,
         )
 
     def sampled(self, lines: list[str], *, cpu: int, ms: int) -> tuple[str, dict[str, int]]:
@@ -128,16 +127,19 @@ def ms_until(khz: list[int], least: int) -> int:
     return PERIOD_MS * next((n for n, value in enumerate(khz) if value >= least), len(khz))
 
 
-def check_background(guest: Guest, options: str, others: int) -> None:
+def check_background(guest: Guest, options: str, others: int, theirs: str = "") -> None:
     """A capped hog waits: who runs has the frequency as fast as load tracking forgets.
 
+    Whatever weights say: at nice 0 with one other the hog gets half, and 512 and 200 ask for 890,
+    where one OPP ends and the next begins.
+
     :param options: of the capped hog, which say how long it waits.
-    :param others: how many hogs without a cap come to its CPU.
+    :param others: how many hogs without a cap come to its CPU, with the options ``theirs``.
     """
     lines = [
         hog("capped", 4, "-M 200", options),
         "sleep-ms 600",
-        *(hog(f"free{number}", 4) for number in range(others)),
+        *(hog(f"free{number}", 4, theirs) for number in range(others)),
     ]
     khz = guest.khz(lines, cpu=4, ms=1_000)
     # 1024 - 824 y^n asks for the top OPP from 683 of 1024 on: in 41 ms, and 4 from tick to tick.
@@ -344,7 +346,10 @@ def check_waits_for_others(guest: Guest) -> None:
 
 
 def check_system_limit(guest: Guest) -> None:
-    """600 with headroom are 880 MHz of a big CPU; 100 are 150, less than its lowest OPP."""
+    """A limit of the system bounds what a task requested, though its group allows more.
+
+    600 with headroom are 880 MHz of a big CPU; 100 are 150, less than its lowest OPP.
+    """
     lines = [
         *group("child"),
         *within("child", hog("boosted", 4, "-m 600 -r 500 -p 5000")),

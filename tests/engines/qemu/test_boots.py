@@ -131,7 +131,7 @@ def test_the_run_that_boots_pays_for_the_boot(
     def executed(run: EngineRun) -> float:
         return run.mips * run.host_s * 1e6
 
-    ((_, boot),) = boots._BOOTS._idle
+    ((_, boot),) = boots.BOOTS._idle
     assert runs[0].cpu_s > boot.spent.cpu_s > 0
     assert runs[0].host_s > boot.spent.host_s > 0
     assert executed(runs[0]) == pytest.approx(runs[0].instructions)

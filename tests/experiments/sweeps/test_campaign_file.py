@@ -92,31 +92,16 @@ def test_errors_of_the_energy_model() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "axes is missing"),
-        (
-            HEAD.replace("scenario", "scenarios"),
-            "axes.scenarios = 'smoke': no such key (did",
-        ),
         (
             HEAD.replace('["cas"]', "[]"),
             "axes.variant = []: allowed: an axis with 1 to 1000 values",
         ),
         (HEAD.replace('["cas"]', '["cas", "cas"]'), "each value once: 'cas' is there 2 times"),
-        (HEAD.replace('["cas"]', "[3]"), "axes.variant = 3: allowed: a text on one line"),
-        (
-            HEAD.replace('variant = ["cas"]', ""),
-            "axes.variant is missing: allowed: a list of names",
-        ),
-        (HEAD + "seeds = 0", "axes.seeds = 0: allowed: an integer in 1..1000"),
         (HEAD + "seeds = [1, 1]", "axes.seeds = [1, 1]: allowed: a count, or a list of different"),
         (HEAD + "set.little.cpus = [2]", "axes.set.little = {'cpus': [2]}: allowed: the whole key"),
         (HEAD + "set = {}", "axes.set = {}: allowed: a table with at least one axis"),
         (HEAD + "controls = {}", "axes.controls = {}: allowed: a table with at least one axis"),
         (HEAD + "controls.rate_limit = [1]", "a control (did you mean rate_limit_us?)"),
-        (
-            HEAD + "controls.rate_limit_us = ['a']",
-            "axes.controls.rate_limit_us = 'a': allowed: an in",
-        ),
         (
             HEAD + "controls.idle_exit_percent = [50, 101]",
             "axes.controls.idle_exit_percent = 101: allowed: an integer in 0..100 (% of the plat",
@@ -129,10 +114,6 @@ def test_errors_of_the_energy_model() -> None:
         (HEAD + "controls.traced = [false]", "axes.controls.traced"),
         (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "axis[0].values = {}: allowed: an axis"),
         (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "axis 'variant' is there twice"),
-        (
-            HEAD + '[[axis]]\nname = "a"\n[axis.values.x]\nsets = 1',
-            "axis[0].values.x.sets = 1: no such",
-        ),
         (
             HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\n[axis.values.b]\nvariant = "mainline"',
             "axes 'variant' and 't' both set variant: allowed: a key in one axis",
@@ -171,7 +152,6 @@ def test_errors_of_the_energy_model() -> None:
             "mine.toml: constraint '1 + 1': allowed: names of axe",
         ),
         ('constraints = ["f()"]\n' + HEAD, "mine.toml: constraint 'f()': allowed: names of axes"),
-        ("constraints = 3\n" + HEAD, "constraints = 3: allowed: a list of texts"),
     ],
 )
 def test_what_is_wrong(written: Callable[[str], Path], text: str, message: str) -> None:
