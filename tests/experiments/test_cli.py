@@ -53,7 +53,7 @@ compare cas --platform juno-r2 --scenario smoke | two variants
 show ffff | 'ffff'; fits no run
 verify ffff | 'ffff'; fits no run
 export ffff --perfetto | 'ffff'; fits no run
-export ffff | --perfetto is missing
+export ffff | a format is missing: allowed: --perfetto or --lisa
 scenario exprt smoke | unknown scenario command 'exprt'; did you mean export?
 scenario export smoke | --rt-app is missing
 scenario export eas/sched-pipe --rt-app | no tasks, only programs
