@@ -92,13 +92,16 @@ def test_a_record_names_command_versions_and_commit(file: str, stated: dict[str,
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_record_has_the_cells_of_its_plan(name: str) -> None:
     record = records_of(STUDIES / name)["record"]
-    planned = {
-        (*group.head, variant, group.compared.variants[0])
-        for group in asked(plan_of(STUDIES / name))
-        for variant in group.compared.variants
-    }
-    keys = TABLES["cells"][:5]
-    assert {tuple(row[key] for key in keys) for row in record["cells"]} == planned
+    planned: dict[str, set[tuple[str, ...]]] = {"cells": set(), "engines": set()}
+    for group in asked(plan_of(STUDIES / name)):
+        for request in group.requests:
+            if group.compared.engine:
+                planned["engines"].add((*group.head, request.engine, request.variant))
+            else:
+                planned["cells"].add((*group.head, request.variant, group.compared.variants[0]))
+    for of, expected in planned.items():
+        found = {tuple(row[key] for key in TABLES[of][:5]) for row in record.get(of, [])}
+        assert found == expected
 
 
 @pytest.mark.parametrize("name", COMPARED)
