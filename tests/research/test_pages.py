@@ -12,6 +12,7 @@ from typing import Any
 import jinja2
 import pytest
 
+from eascope.analysis.compare import OTHER_WORK_PERCENT
 from eascope.analysis.difference import difference
 from eascope.analysis.known.origin import DATA, Origin
 from eascope.host.errors import RequestError
@@ -121,6 +122,23 @@ def test_means_and_intervals_are_those_of_the_seeds(name: str) -> None:
         assert cell["change"] == pytest.approx(diff.percent, abs=1e-2)
         ends = diff.in_percent() or (None, None)  # too few seeds for an interval
         assert (cell["low"], cell["high"]) == pytest.approx(ends, abs=0.2)
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_energies_of_other_work_are_those_of_a_unit_of_it(name: str) -> None:
+    """But where a source measured power, which is the same time's energy, whatever was done."""
+    record = records_of(STUDIES / name)["record"]
+    keys = TABLES["verdicts"][:4]
+    work = {tuple(row[key] for key in keys): row["work"] or 0.0 for row in record["cells"]}
+    wrong = [
+        verdict["statement"]
+        for verdict in record.get("verdicts", [])
+        for key in [tuple(verdict[key] for key in keys)]
+        for other in re.findall(r"energy_j\.total\[(.*?)\]", verdict["statement"])
+        if abs(work[key] - work.get((*key[:3], other), 0.0)) > OTHER_WORK_PERCENT
+        and not re.search(r"\bpower\b|\bW\b", verdict["source"])
+    ]
+    assert wrong == []
 
 
 def study(folder: Path, page: str, record: object = None) -> Path:
