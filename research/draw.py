@@ -57,6 +57,8 @@ class Compared(Record):
         platform can have; `USUAL` are the platform's own.
     :param printed: measures that programs print, as ``hackbench.time_s``, or any other one.
     :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
+    :param engine: the same cells also run on this one, and only ``printed`` is recorded, of both
+        engines; empty: on the default one alone, with everything that is measured.
     """
 
     platform: str
@@ -65,6 +67,7 @@ class Compared(Record):
     conditions: tuple[str, ...] = (USUAL,)
     printed: tuple[str, ...] = ()
     seeds: int = 0
+    engine: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def plan_of(study: Path) -> Study:
 
     :raises RequestError: one line, when there is none or it is wrong.
     """
-    return Study.decode(_read(study / PLAN), study / PLAN)
+    return Study.decode(read_file(study / PLAN), study / PLAN)
 
 
 def records_of(study: Path) -> dict[str, Any]:
@@ -103,11 +106,14 @@ def records_of(study: Path) -> dict[str, Any]:
 
 def read(path: Path) -> Any:  # noqa: ANN401 - JSON
     """A file of JSON or TOML, with its tables as lists of rows."""
-    return _seen(_read(path))
+    return _seen(read_file(path))
 
 
-def _read(path: Path) -> Any:  # noqa: ANN401 - JSON
-    """A file of JSON or TOML."""
+def read_file(path: Path) -> Any:  # noqa: ANN401 - JSON
+    """A file of JSON or TOML.
+
+    :raises RequestError: one line, when it is missing or is neither.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)

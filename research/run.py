@@ -20,6 +20,7 @@ from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.configs.platform_file import load_platform
+from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.arguments import count
 from eascope.experiments.cell import identity_of, prepare
 from eascope.experiments.controls import AS_IT_IS
@@ -29,11 +30,22 @@ from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.cache import write_atomic
-from eascope.host.errors import RequestError
+from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending, say
 from eascope.host.strict import shown_path
 from eascope.host.version import from_changed_checkout
-from research.draw import PLAN, RECORD, SOURCE, STUDIES, USUAL, Compared, Study, files_of, plan_of
+from research.draw import (
+    PLAN,
+    RECORD,
+    SOURCE,
+    STUDIES,
+    USUAL,
+    Compared,
+    Study,
+    files_of,
+    plan_of,
+    read_file,
+)
 
 #: Digits of a record's numbers.
 DIGITS = 6
@@ -50,6 +62,7 @@ TABLES = {
         *("effect", "low", "high", "unit", "also_shown_of"),
     ),
     "printed": (*_HEAD, "measure", "mean", "change", "low", "high"),
+    "engines": (*_HEAD[:3], "engine", "variant", "measure", "mean", "change", "low", "high"),
 }
 
 
@@ -93,11 +106,12 @@ def asked(plan: Study) -> Iterator[StudyGroup]:
                 controls = had.controls if had and fits and conditions == SOURCE else AS_IT_IS
                 if conditions == SOURCE and controls == AS_IT_IS:
                     continue
-                requests = [
-                    Request(compared.platform, variant, scenario, controls=controls)
-                    for variant in compared.variants
-                ]
-                yield StudyGroup(compared, scenario, conditions, requests)
+                for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
+                    requests = [
+                        Request(compared.platform, variant, scenario, engine, controls=controls)
+                        for variant in compared.variants
+                    ]
+                    yield StudyGroup(compared, scenario, conditions, requests)
 
 
 def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
@@ -108,10 +122,11 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     groups = [(group, [resolve(request) for request in group.requests]) for group in asked(plan)]
     if not groups:
         raise RequestError(f"{PLAN}: no comparison: allowed: [[comparison]]")
-    identity = identity_of(groups[0][1][0].engine)
+    engines = {names.engine.name: names.engine for _, every in groups for names in every}
+    identities = {name: identity_of(engine) for name, engine in engines.items()}
     # The outer loop is that of seeds, so that an interrupted command leaves whole seeds.
     wanted = [
-        (group, prepare(names.with_seed(seed), identity))
+        (group, prepare(names.with_seed(seed), identities[names.engine.name]))
         for seed in range(plan.seeds)
         for group, every in groups
         if seed < (group.compared.seeds or plan.seeds)
@@ -142,11 +157,15 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
 
     ``cells`` has a variant's means over seeds. ``change`` is that of its energy from the
     baseline's, in percent with its 95 % interval; where variants did other work, of the energy of a
-    unit of work, which ``per`` names. ``by_seed`` has the energy of each seed.
+    unit of work, which ``per`` names. ``by_seed`` has the energy of each seed. ``engines`` has the
+    printed measures of comparisons that ran on two of them.
     """
     rows: dict[str, list[list[Any]]] = {name: [] for name in TABLES}
     for group, result in done:
-        head, release = group.head, group.release
+        head, release, printed = group.head, group.release, group.compared.printed
+        if group.compared.engine:
+            rows["engines"] += [[*head, result.engine, *row] for row in _printed(result, printed)]
+            continue
         for name in result.names:
             cell = [*head, name + release, result.baseline + release, *_cell(result, name)]
             energies = [*head, name + release, list(result.total.values[name].values())]
@@ -155,7 +174,7 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
         for verdict in _verdicts(result):
             row = [*head, verdict[0] + release, *verdict[1:]]
             rows["verdicts"] += [row] if row not in rows["verdicts"] else []
-        rows["printed"] += [[*head, *row] for row in _printed(result, group.compared.printed)]
+        rows["printed"] += [[*head, *row] for row in _printed(result, printed)]
     runs = [run for _, result in done for some in result.variants.values() for run in some]
     first = done[0][1]
     record = {
@@ -231,11 +250,59 @@ def verdict_row(verdict: Verdict) -> list[Any]:
 def _printed(result: Comparison, measures: Sequence[str]) -> Iterator[list[Any]]:
     for line in result.lines:
         measure = ".".join(line.row.path).removeprefix(f"{PROGRAM}.")
-        if measure in measures:
+        if measure in measures and not line.row.per_second:
             for name in result.names:
                 if line.values.get(name):
                     mean = line.mean(name)
                     yield [name, measure, mean, *_change(line, result, name)]
+
+
+def only(plan: Study, words: Sequence[str]) -> Study:
+    """The comparisons of a plan that have one of these scenarios or engines.
+
+    :raises RequestError: one line, for a word that is neither.
+    """
+    known = [
+        *(c.engine for c in plan.comparison),
+        *(s for c in plan.comparison for s in c.scenarios),
+    ]
+    check_names("scenario or engine of the plan", words, sorted({*known} - {""}))
+    chosen = (
+        replace(c, scenarios=tuple(s for s in c.scenarios if {s, c.engine} & {*words}))
+        for c in plan.comparison
+    )
+    return replace(plan, comparison=tuple(c for c in chosen if c.scenarios))
+
+
+def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict[str, Any]:
+    """``old`` with what ``new`` has of ``plan`` in the place of its own, and the origins of both.
+
+    :raises RequestError: one line, when ``old`` has other columns.
+    """
+    heads = dict.fromkeys(tuple(group.head) for group in asked(plan))
+    order = {head: place for place, head in enumerate(heads)}
+    command = new["origins"][0]["command"]
+    mine = {file for file in new["origins"][0].get("files", {}) if "/scenarios/" in file}
+    origins = [
+        {**made, "files": {f: d for f, d in made.get("files", {}).items() if f not in mine}}
+        for made in old["origins"]
+        if made["command"] != command
+    ]
+    record: dict[str, Any] = {
+        **{"origins": origins + new["origins"], "seeds": max(old["seeds"], new["seeds"])},
+        **{"duration": new["duration"], "power": old["power"] | new["power"]},
+    }
+    for name, columns in TABLES.items():
+        kept, made = ([*some.get(name, {}).get("rows", [])] for some in (old, new))
+        if kept and old[name]["columns"] != [*columns]:
+            raise RequestError(f"{RECORD}: {name}: other columns: allowed: without --only")
+        of = name if name == "engines" else "cells"
+        fresh = {tuple(row[:3]) for row in new.get(of, {}).get("rows", [])}
+        rows = [row for row in kept if tuple(row[:3]) in order.keys() - fresh] + made
+        if rows:
+            rows.sort(key=lambda row: order[tuple(row[:3])])
+            record[name] = table(columns, rows)
+    return record
 
 
 def write(study: Path, record: Mapping[str, Any], file: str = RECORD) -> None:
@@ -257,6 +324,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("study", help="a folder of research/, or any folder with a study.toml")
     parser.add_argument("--seeds", type=count, metavar="N", help="seeds 0..N-1 of each variant")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="WORD",
+        help="comparisons of these scenarios or engines; of all others the record keeps its rows",
+    )
     options = parser.parse_args(given)
     with Ending() as ending:
         study = STUDIES / options.study
@@ -266,8 +339,11 @@ def main(arguments: list[str] | None = None) -> int:
             raise RequestError(f"{options.study}: measured by: {plan.measured_by}")
         command = " ".join([parser.prog, *given])
         plan = replace(plan, seeds=options.seeds or plan.seeds)
-        record = record_of(compare(plan), command)
-        record["origins"][0]["files"] = files_of(plan)
+        chosen = only(plan, options.only) if options.only else plan
+        record = record_of(compare(chosen), command)
+        record["origins"][0]["files"] = files_of(chosen)
+        if options.only:
+            record = renewed(read_file(study / RECORD), record, plan)
         write(study, record)
     return ending.code
 

@@ -164,11 +164,14 @@ def test_everything_is_at_work_under_stress(
 WINDOW = "warmup_ms = 1_000\nshort_ms = 2_000\nfull_ms = 2_000"
 
 
-def found_of(release: str, variant: str, folder: Path, scenario: str) -> dict[str, Any]:
+def found_of(
+    release: str, variant: str, folder: Path, scenario: str, *options: str
+) -> dict[str, Any]:
     """What ``eascope run`` finds on juno-r2."""
     name = f"{variant}{release.removeprefix('latnice')}"
     done = eascope(
         *("run", "--platform", "juno-r2", "--variant", name, "--json", "--scenario", scenario),
+        *options,
         EASCOPE_RUNS=str(folder / "runs"),
     )
     assert done.returncode == 0, done.stderr
@@ -176,11 +179,11 @@ def found_of(release: str, variant: str, folder: Path, scenario: str) -> dict[st
     return result
 
 
-@pytest.mark.kernels("latnice")
-def test_any_idle_cpu_is_preferred(tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", of_releases("latnice"))
+def test_any_idle_cpu_is_preferred(release: str, tmp_path: Path) -> None:
     """Five of six CPUs are busy at a cap, the sixth is the last that a search looks at.
 
-    On 7.3 it is not: the system counts as overutilized for most of the time there.
+    A task whose dequeue is delayed looks for none, which is often so on 7.3.
     """
     hogs = (("big:0", "b0"), ("big:1", "b1"), *((f"little:{n}", f"c{n}") for n in range(3)))
     busy = "".join(
@@ -196,7 +199,7 @@ def test_any_idle_cpu_is_preferred(tmp_path: Path) -> None:
         more=busy,
         window=WINDOW,
     )
-    result = found_of("latnice", "latnice-prefer-idle", tmp_path, scenario)
+    result = found_of(release, "latnice-prefer-idle", tmp_path, scenario, "--no-delay-dequeue")
     assert result["latency_us"]["a"]["p95"] < 2_000
 
 

@@ -64,8 +64,9 @@ def test_everything_that_can_be_switched_may_be(
     """All events, EAS off and on, a CPU gone and back, another governor; no lock is misused."""
     tracing, variant = "/sys/kernel/tracing", busiest(debugged.kernel)
     script = [
-        *(f"write {path} {value}" for path, value in busy_switches(debugged.kernel)),
+        *(f"write {path} {value}" for path, value in variant.switches),
         *(" ".join(line) for line in state_expectations(variant, juno)),
+        *(f"write {path} {value}" for path, value in busy_switches(debugged.kernel)),
         "trace-setup 1024 sched:sched_switch power:cpu_idle",
         f"write {tracing}/events/lisa/enable 1",
         f"write {tracing}/events/eascope/enable 1",

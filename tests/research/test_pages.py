@@ -12,6 +12,7 @@ from typing import Any
 import jinja2
 import pytest
 
+from eascope.analysis.compare import OTHER_WORK_PERCENT
 from eascope.analysis.difference import difference
 from eascope.analysis.known.origin import DATA, Origin
 from eascope.host.errors import RequestError
@@ -105,13 +106,16 @@ def test_a_page_says_which_files_are_others_than_its_runs_had() -> None:
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_record_has_the_cells_of_its_plan(name: str) -> None:
     record = records_of(STUDIES / name)["record"]
-    planned = {
-        (*group.head, variant, group.compared.variants[0])
-        for group in asked(plan_of(STUDIES / name))
-        for variant in group.compared.variants
-    }
-    keys = TABLES["cells"][:5]
-    assert {tuple(row[key] for key in keys) for row in record["cells"]} == planned
+    planned: dict[str, set[tuple[str, ...]]] = {"cells": set(), "engines": set()}
+    for group in asked(plan_of(STUDIES / name)):
+        for request in group.requests:
+            if group.compared.engine:
+                planned["engines"].add((*group.head, request.engine, request.variant))
+            else:
+                planned["cells"].add((*group.head, request.variant, group.compared.variants[0]))
+    for of, expected in planned.items():
+        found = {tuple(row[key] for key in TABLES[of][:5]) for row in record.get(of, [])}
+        assert found == expected
 
 
 @pytest.mark.parametrize("name", COMPARED)
@@ -131,6 +135,23 @@ def test_means_and_intervals_are_those_of_the_seeds(name: str) -> None:
         assert cell["change"] == pytest.approx(diff.percent, abs=1e-2)
         ends = diff.in_percent() or (None, None)  # too few seeds for an interval
         assert (cell["low"], cell["high"]) == pytest.approx(ends, abs=0.2)
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_statements_allow_for_other_work(name: str) -> None:
+    """Energy is that of a unit of it, or a source's power; frames that are not drawn are lost."""
+    record = records_of(STUDIES / name)["record"]
+    keys = TABLES["verdicts"][:4]
+    work = {tuple(row[key] for key in keys): row["work"] or 0.0 for row in record["cells"]}
+    wrong = [
+        verdict["statement"]
+        for verdict in record.get("verdicts", [])
+        for key in [tuple(verdict[key] for key in keys)]
+        for other in re.findall(r"(?:energy_j\.total|frames\.late)\[(.*?)\]", verdict["statement"])
+        if abs(work[key] - work.get((*key[:3], other), 0.0)) > OTHER_WORK_PERCENT
+        and not re.search(r"frames\.skipped|\bpower\b|\bW\b", " ".join(map(str, verdict.values())))
+    ]
+    assert wrong == []
 
 
 def study(folder: Path, page: str, record: object = None) -> Path:

@@ -13,7 +13,7 @@ import pytest
 
 from eascope.host.errors import RequestError
 from research.draw import Study, drawn
-from research.run import TABLES, asked, main
+from research.run import TABLES, asked, main, only, renewed, table
 from tests.support.repo import REPO
 from tests.support.waiting import call
 
@@ -52,6 +52,62 @@ def test_statements_of_a_release_name_variants_without_it() -> None:
     variants = (["mainline@7.3", "cas@7.3"], ["cas", "cas@7.3"], ["mainline", "cas"])
     groups = [next(asked(plan(variants=names))) for names in variants]
     assert [group.release for group in groups] == ["@7.3", "", ""]
+
+
+def test_a_comparison_on_another_engine_has_both() -> None:
+    groups = list(asked(plan(engine="gem5")))
+    assert [[request.engine for request in group.requests] for group in groups] == [
+        *(["qemu"], ["gem5"])
+    ]
+
+
+def test_only_some_comparisons_are_made_again() -> None:
+    """Rows of all others stay, each table in the plan's order, and with the old origin."""
+    three = Study.decode(
+        {
+            "comparison": [
+                {
+                    "platform": "juno-r2",
+                    "scenarios": ["smoke", "eas/game"],
+                    "variants": ["mainline"],
+                },
+                {
+                    **{"platform": "juno-r2", "scenarios": ["smoke"], "variants": ["mainline"]},
+                    **{"engine": "gem5", "printed": ["energy_j.total"]},
+                },
+            ]
+        },
+        "study.toml",
+    )
+    assert [c.scenarios for c in only(three, ["eas/game"]).comparison] == [("eas/game",)]
+    assert [c.engine for c in only(three, ["gem5"]).comparison] == ["gem5"]
+    with pytest.raises(RequestError, match="unknown scenario or engine of the plan 'smkoe'"):
+        only(three, ["smkoe"])
+
+    def record(word: str, *rows: tuple[str, str]) -> dict[str, object]:
+        """Rows of ``(table, scenario)``, each of which has only ``word`` after its head."""
+        return {
+            **{"origins": [{"command": word}], "seeds": 1, "duration": "short", "power": {}},
+            **{
+                name: table(columns, made)
+                for name, columns in TABLES.items()
+                if (made := [["juno-r2", s, "platform", word] for n, s in rows if n == name])
+            },
+        }
+
+    every = [("cells", "smoke"), ("cells", "eas/game"), ("verdicts", "smoke"), ("engines", "smoke")]
+    old = record("old", *every, ("cells", "eas/away"))
+    mixed = renewed(old, record("new", ("cells", "smoke")), three)
+    assert [row[1::2] for row in mixed["cells"]["rows"]] == [["smoke", "new"], ["eas/game", "old"]]
+    assert "verdicts" not in mixed, "its scenario was made again, and has none"
+    assert mixed["engines"] == old["engines"]
+    assert [made["command"] for made in mixed["origins"]] == ["old", "new"]
+    again = renewed(mixed, record("new", ("engines", "smoke")), three)
+    assert (again["cells"], again["engines"]["rows"][0][3]) == (mixed["cells"], "new")
+    assert [made["command"] for made in again["origins"]] == ["old", "new"]
+    old["cells"] = {"columns": ["platform"], "rows": [["juno-r2"]]}
+    with pytest.raises(RequestError, match="cells: other columns: allowed: without --only"):
+        renewed(old, record("new", ("cells", "smoke")), three)
 
 
 @pytest.mark.parametrize(
