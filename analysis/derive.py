@@ -16,6 +16,7 @@ import polars as pl
 from eascope.analysis.blocked import check_gets_on
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.measures import MEASURES
+from eascope.analysis.measures.stages import check_events
 from eascope.analysis.records.cell import CELL, CellRecord
 from eascope.analysis.records.result import RESULT, Judged, PowerModelRecord, Result
 from eascope.analysis.run_data import RunData
@@ -132,9 +133,10 @@ def _derive_into(folder: Path, source: RunData, own: CellRecord) -> None:
 def result_of(source: RunData) -> Result:
     """Every measure that the run can give, then the expectations about this run alone.
 
-    :raises EascopeError: when the scenario made no progress.
+    :raises EascopeError: when the scenario made no progress, or its events took too long.
     """
     check_gets_on(source)
+    check_events(source)
     values = {measure.name: measure.function(source) for measure in MEASURES}
     measured = {name: value for name, value in values.items() if value is not None}
     own = {entry.name for entry in fields(Result)}

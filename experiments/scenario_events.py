@@ -28,6 +28,7 @@ def events_of(
     groups: Sequence[Group],
     tasks: Mapping[str, Task],
     programs: Sequence[Program],
+    kernel_threads: Sequence[tuple[str, tuple[int, ...]]],
 ) -> tuple[Write | Move, ...]:
     """The events, in the order of their times.
 
@@ -35,9 +36,14 @@ def events_of(
     """
     events: list[Write | Move] = []
     off: set[int] = set()
-    confined = {f"task {task.name}": task.affinities for task in tasks.values()}
-    confined |= {f"program {each.name}": [each.cpus or ()] for each in programs}
-    confined |= {f"group {group.name}": [group.cpus or ()] for group in groups}
+    homes = {task.name: task.group for task in tasks.values()}
+    within = {group.name: group.cpus for group in groups}
+
+    def left_to(group: Group | None) -> set[int]:
+        path = f"{group.path}/" if group else ""
+        above = [within[each.name] for each in groups if path.startswith(f"{each.path}/")]
+        return set(platform.cpus).intersection(*(cpus for cpus in above if cpus))
+
     for table in top.tables("event", 1, MOST_EVENTS) if top.has("event") else ():
         table.only(KEYS)
         if window.short_ms is None:
@@ -49,9 +55,13 @@ def events_of(
         if hotplug:
             if any(group.is_partition for group in groups):
                 raise table.error(hotplug, "in a scenario without partitions")
-            events += _hotplug(table, hotplug, at, platform, off, confined)
+            events += _hotplug(table, hotplug, at, platform, off)
         elif table.has("task") or table.has("group"):
             events += _of_group(table, at, platform, groups, tasks)
+            if isinstance(events[-1], Move):
+                homes[events[-1].task] = events[-1].group
+            elif table.has("cpus"):
+                within[table.text("group")] = read_cpus(table, platform)
         else:
             allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
             value = table.value("write", allowed)
@@ -59,6 +69,24 @@ def events_of(
                 raise table.error("write", allowed)
             check_value(table, "write", *value)
             events.append(Write(at, *value))
+        key = hotplug or "group"
+        if off and table.has(key):
+            sets = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
+            sets += [(f"group {group.name}", left_to(group)) for group in groups]
+            sets += [
+                (f"task {task.name}", {*cpus} & left_to(homes[task.name]))
+                for task in tasks.values()
+                for cpus in task.affinities
+            ]
+            sets += [
+                (f"program {each.name}", {*(each.cpus or platform.cpus)} & left_to(each.group))
+                for each in programs
+            ]
+            for name, some in sets:
+                if some and some <= off:
+                    cpus = cpu_list(tuple(sorted(some)))
+                    rest = "the kernel would let it run on others"
+                    raise table.error(key, f"one of {cpus} left to {name}: {rest}")
         table.finish()
     left = {platform.capacities[cpu] for cpu in platform.cpus if cpu not in off}
     if off and len(left) == 1 < len({*platform.capacities}):
@@ -74,12 +102,10 @@ def _hotplug(
     at_ms: int,
     platform: Platform,
     off: set[int],
-    confined: Mapping[str, Sequence[Sequence[int]]],
 ) -> list[Write]:
     """CPUs go offline or come back.
 
     :param off: those that are offline; changed.
-    :param confined: the CPUs of whoever may not run on all.
     """
     cpus = read_cpus(table, platform, key) or ()
     if key == "online":
@@ -96,11 +122,6 @@ def _hotplug(
         if states[-1].power_state != "off" or len(states) < most:
             deepest = "it counts as in its deepest idle state, and this one is none that is off"
             raise table.error(key, f"no CPU of {platform.cluster_of(cpu).name}: {deepest}")
-    for name, sets in confined.items():
-        for some in sets:
-            if some and {*some} <= off:
-                rest = "the kernel would let it run on all others"
-                raise table.error(key, f"one of {cpu_list(tuple(some))} left to {name}: {rest}")
     return [Write(at_ms, ONLINE.format(cpu), "0") for cpu in cpus]
 
 

@@ -109,6 +109,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         names_there = [task.name for task in tasks]
     window = _window(top.table("window"))
     members = tuple(read_program(table, platform, image, groups) for table in programs)
+    kernel_threads = _kernel_threads(top, platform)
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
         .with_suffix("")
@@ -133,11 +134,12 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         else None,
         frames=_frames(top, names_there),
         writes=events_of(
-            top, window, platform, groups, {task.name: task for task in tasks}, members
+            *(top, window, platform, groups, {task.name: task for task in tasks}, members),
+            kernel_threads,
         ),
         groups=groups,
         image=image,
-        kernel_threads=_kernel_threads(top, platform),
+        kernel_threads=kernel_threads,
         recording=recording,
         placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
         if any(task.placed for task in tasks)

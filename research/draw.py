@@ -176,6 +176,7 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
     )
     filters = (fixed, signed, change, effect, rows, row, values, worst, median, origin)
     environment.filters |= {function.__name__: function for function in filters}
+    environment.tests["ours"] = lambda source: source.startswith("ours")
     try:
         text = environment.get_template(PAGE).render(records or records_of(study))
     except jinja2.TemplateSyntaxError as error:

@@ -18,7 +18,6 @@ from eascope.analysis.compare import Comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.engine import engine_words, error_words
 from eascope.analysis.figures import style
-from eascope.analysis.records.cell import event_times
 from eascope.configs.platform import Cluster
 
 #: Length of the stretch of time that timelines show, in ms.
@@ -66,8 +65,10 @@ def clock_steps(
 
 def mark_events(axes: Axes, run: Derived, length_ns: int, unit_ns: float) -> None:
     """Draw the scenario's events as lines, in the first ``length_ns`` of the window."""
-    for at_ms in event_times(run.cell):
-        if (at_ns := 1_000_000 * at_ms) < length_ns:
+    at_ns = 0.0
+    for stage_ms in [*run.result.more.get("stage_ms", {}).values()][:-1]:
+        at_ns += 1e6 * stage_ms
+        if at_ns < length_ns:
             axes.axvline(at_ns / unit_ns, color=style.INK, lw=0.8, ls=":", zorder=3, gid="event")
 
 

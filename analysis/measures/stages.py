@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The stages of a window with events: before the first one, between two, and after the last."""
+"""The stages of a window with events: before the first one, between two, and after the last.
+
+An event is done when its marker is in the trace, which may be long after its time: the kernel takes
+some 0.1 s to take a CPU away. A CPU that comes back is no longer away when that begins.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,61 @@ from eascope.analysis.records.cell import event_times
 from eascope.analysis.run_data import RunData
 from eascope.analysis.tables.split import AWAKE, LEAVING, Times, within
 from eascope.engines.records import COUNTERS, SHARED_PART
+from eascope.host.errors import EascopeError
 from eascope.power.model import component_of
 
 _By = dict[str, dict[str, float]]
 
 
+def _events(data: RunData) -> dict[int, tuple[int, int, bool]]:
+    """By time in ms: begin and end of its events in ns since power-on; whether all bring CPUs back.
+
+    :raises EascopeError: one of them is not in the trace.
+    """
+    window, events = data.window, dict[int, tuple[int, int, bool]]()
+    prints = data.trace.events.filter(pl.col("event") == "print").select("t_ns", "detail")
+    marks = iter(prints.iter_rows())
+    done = window.t0_ns
+    for write in data.cell.window.writes:
+        at, _, what = write.partition(" ")
+        if at == "0":
+            continue
+        text = "eascope: " + (what if " > " in what else what.replace("=", " = ", 1))
+        end = next((ns for ns, detail in marks if detail.rstrip().endswith(text)), None)
+        if end is None:
+            raise EascopeError(
+                f"{data.run}: the trace has no marker of the event {what} at {at} ms"
+            )
+        begin = max(window.t0_ns + 1_000_000 * int(at), done)
+        done = end + window.offset_ns
+        first, _, back = events.get(int(at), (begin, 0, True))
+        events[int(at)] = first, done, back and what.endswith("/online=1")
+    return events
+
+
+def check_events(data: RunData) -> None:
+    """Refuse a run whose events were not done when its window was to end.
+
+    :raises EascopeError: one line that names the event's time.
+    """
+    cell, window_ms = data.cell, data.cell.window.window_ms
+    if not (window_ms and event_times(cell) and cell.controls.trace_events):
+        return
+    for at, (_, end, _) in _events(data).items():
+        late = end - data.window.t0_ns - 1_000_000 * window_ms
+        if late > 0:
+            raise EascopeError(
+                f"{data.run}: what {cell.scenario} does at {at} ms was done {late / 1e6:.1f} ms "
+                f"after the end of its window of {window_ms} ms: allowed: an earlier event"
+            )
+
+
 def _edges(data: RunData) -> Times:
     """Begins and ends of the stages, in ns since power-on."""
     window = data.window
-    events = [window.t0_ns + 1_000_000 * ms for ms in event_times(data.cell)]
-    return np.array([window.t0_ns, *events, window.t1_ns], dtype=np.int64)
+    events = _events(data).values() if event_times(data.cell) else ()
+    inner = [begin if back else end for begin, end, back in events]
+    return np.array([window.t0_ns, *inner, window.t1_ns], dtype=np.int64)
 
 
 def _by_stage(data: RunData, values: dict[str, npt.NDArray[np.float64]]) -> _By:
@@ -49,9 +98,21 @@ def _weights(data: RunData, row: dict[str, object], begin: Times, end: Times) ->
 
 
 @measure(
+    keys="<stage>",
+    unit="ms",
+    events=("print",),
+    lines=Lines("between events", "stage {name}"),
+)
+def stage_ms(data: RunData) -> dict[str, float]:
+    """How long each stage was: events take their time, and later ones may have to wait."""
+    lengths = np.diff(_edges(data)) / 1e6
+    return {str(n): float(ms) for n, ms in enumerate(lengths)} if len(lengths) > 1 else {}
+
+
+@measure(
     keys="<stage>.<cluster>",
     unit="W",
-    events=("cpu_idle",),
+    events=("cpu_idle", "print"),
     files=(COUNTERS,),
     lines=Lines("between events", "stage {name}, {key}", unit="mW"),
 )
@@ -70,6 +131,7 @@ def stage_power_w(data: RunData) -> _By:
 @measure(
     keys="<stage>.<cluster>",
     unit="MHz",
+    events=("print",),
     files=(COUNTERS,),
     lines=Lines("between events", "stage {name}, {key}"),
 )
@@ -88,7 +150,7 @@ def stage_mhz(data: RunData) -> _By:
 @measure(
     keys="<stage>.<cluster>",
     unit="share of its CPUs' time",
-    events=("cpu_idle",),
+    events=("cpu_idle", "print"),
     lines=Lines("between events", "stage {name}, {key} busy"),
 )
 def stage_busy(data: RunData) -> _By:

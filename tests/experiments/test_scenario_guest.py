@@ -323,6 +323,21 @@ source = "here"
 """
 
 
+def test_an_event_that_is_done_behind_the_window_ends_the_run(tmp_path: Path) -> None:
+    scenario = write(
+        tmp_path,
+        phase="run_us = 1_000\nperiod_us = 8_000",
+        more='[[event]]\nat_ms = 99\noffline = "big:1"\n',
+        window="warmup_ms = 100\nshort_ms = 100\nfull_ms = 100",
+    )
+    done = eascope(
+        *("run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", scenario),
+        EASCOPE_RUNS=str(tmp_path / "runs"),
+    )
+    assert done.returncode == 1
+    assert "does at 99 ms was done" in done.stderr
+
+
 def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) -> None:
     """Tables, energies and statements follow the events; what is off has no power of its own."""
     scenario = write(
@@ -346,7 +361,12 @@ def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) ->
     mhz, power = printed["stage_mhz"], printed["stage_power_w"]
     assert mhz["0"]["big"] > 900
     assert mhz["3"]["big"] < 610
-    lengths = [0.2, 0.2, 0.2, printed["window_s"] - 0.6]
+    lengths = [ms / 1000 for ms in printed["stage_ms"].values()]
+    # A CPU is away from when the kernel has taken it away, and no longer when it is to come back.
+    assert 0.2 < lengths[0] < 0.3
+    assert lengths[0] + lengths[1] == pytest.approx(0.4, abs=0.002)
+    assert lengths[2] == pytest.approx(0.2, abs=0.002)
+    assert sum(lengths) == pytest.approx(printed["window_s"])
     assert sum(power[str(n)]["big"] * s for n, s in enumerate(lengths)) == pytest.approx(
         printed["energy_j"]["cluster"]["big"]
     )

@@ -120,6 +120,23 @@ def test_cpus_go_offline_and_come_back(artefacts: Artefacts, tmp_path: Path) -> 
             '[[group]]\nname = "g"\ncpus = "big:1"\n' + HOTPLUG,
             ["event[0].offline", "one of 5 left to group g"],
         ),
+        (  # only both together leave it one CPU
+            'cpus = "big"\ngroup = "g"',
+            '[[group]]\nname = "g"\ncpus = "!big:0"\n' + HOTPLUG,
+            ["event[0].offline", "one of 5 left to task a"],
+        ),
+        (
+            "",
+            '[[group]]\nname = "g"\n'
+            + HOTPLUG
+            + '[[event]]\nat_ms = 10\ngroup = "g"\ncpus = "big:1"\n',
+            ["event[2].group", "one of 5 left to group g"],
+        ),
+        (
+            "",
+            '[kernel_threads]\nrcu_preempt = "big:1"\n' + HOTPLUG,
+            ["event[0].offline", "one of 5 left to kernel thread rcu_preempt"],
+        ),
         (
             "",
             '[[group]]\nname = "g"\ncpus = "big"\npartition = "root"\n' + HOTPLUG,
