@@ -65,6 +65,8 @@ def run(options: argparse.Namespace) -> int:
     billing = billing_of(options)
     if not (options.perfetto or options.lisa):
         raise RequestError("export: a format is missing: allowed: --perfetto or --lisa")
+    if options.lisa and options.power:
+        raise RequestError(f"--power {options.power}: allowed: with --perfetto; LISA has no powers")
     chosen = find_run(options.run)
     if chosen.state != "done":
         raise RequestError(f"{shown(chosen.path)}: {chosen.state}: allowed: a finished run")

@@ -54,6 +54,7 @@ show ffff | 'ffff'; fits no run
 verify ffff | 'ffff'; fits no run
 export ffff --perfetto | 'ffff'; fits no run
 export ffff | a format is missing: allowed: --perfetto or --lisa
+export ffff --lisa --power derived | --power derived: allowed: with --perfetto
 scenario exprt smoke | unknown scenario command 'exprt'; did you mean export?
 scenario export smoke | --rt-app is missing
 scenario export eas/sched-pipe --rt-app | no tasks, only programs
