@@ -328,7 +328,7 @@ def test_an_event_that_is_done_behind_the_window_ends_the_run(tmp_path: Path) ->
         tmp_path,
         phase="run_us = 1_000\nperiod_us = 8_000",
         more='[[event]]\nat_ms = 99\noffline = "big:1"\n',
-        window="warmup_ms = 100\nshort_ms = 100\nfull_ms = 100",
+        window="warmup_ms = 200\nshort_ms = 100\nfull_ms = 100",
     )
     done = eascope(
         *("run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", scenario),
