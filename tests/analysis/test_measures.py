@@ -65,6 +65,10 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
     events = [trace.events, ended.select(trace.events.columns), gone.select(trace.events.columns)]
     trace.events = pl.concat(events)
     cell = replace(cell, window=replace(cell.window, writes=("2 a=1",)))
+    window = read_window(run / MARKS)
+    at = window.t0_ns - window.offset_ns + 2_000_000
+    marker = (at, 0, 1, "init", "print", "tracing_mark_write: eascope: a = 1")
+    done = pl.DataFrame([marker], schema=trace.events.schema, orient="row")
 
     def make() -> RunData:
         return RunData(
@@ -73,8 +77,8 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
             platform=platform,
             activity=activity,
             power=StatedPower(platform),
-            window=read_window(run / MARKS),
-            trace=NotingTrace(trace.path, trace.events),
+            window=window,
+            trace=NotingTrace(trace.path, pl.concat([trace.events, done]).sort("t_ns")),
         )
 
     return make
