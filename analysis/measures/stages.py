@@ -73,12 +73,16 @@ def _edges(data: RunData) -> Times:
     return np.array([window.t0_ns, *inner, window.t1_ns], dtype=np.int64)
 
 
-def _by_stage(data: RunData, values: dict[str, npt.NDArray[np.float64]]) -> _By:
-    """By stage and name; nothing where the window has no events."""
-    stages = len(_edges(data)) - 1
+def _by_stage(edges: Times, totals: dict[str, npt.NDArray[np.float64]]) -> _By:
+    """By stage and name, ``totals`` per ns; nothing of a stage without length.
+
+    A CPU that is to come back before it was away leaves none between these two.
+    """
+    lengths = np.diff(edges)
     return {
-        str(stage): {name: float(value[stage]) for name, value in values.items()}
-        for stage in range(stages if stages > 1 else 0)
+        str(stage): {name: float(total[stage] / lengths[stage]) for name, total in totals.items()}
+        for stage in range(len(lengths) if len(lengths) > 1 else 0)
+        if lengths[stage]
     }
 
 
@@ -124,8 +128,7 @@ def stage_power_w(data: RunData) -> _By:
         begin = np.maximum(edges[:-1], row["t0_ns"])
         weights = _weights(data, row, begin, np.minimum(edges[1:], row["t1_ns"]))
         spent[row["cluster_name"]] += row["joules"] * weights / weights.sum()
-    seconds = np.diff(edges) / 1e9
-    return _by_stage(data, {name: joules / seconds for name, joules in spent.items()})
+    return _by_stage(edges, {name: 1e9 * joules for name, joules in spent.items()})
 
 
 @measure(
@@ -143,8 +146,8 @@ def stage_mhz(data: RunData) -> _By:
         total = np.zeros(len(edges) - 1)
         for khz, since, until in own.select("khz", "t0_ns", "t1_ns").iter_rows():
             total += khz / 1000 * within([(since, until)], edges[:-1], edges[1:])
-        mhz[cluster.name] = total / np.diff(edges)
-    return _by_stage(data, mhz)
+        mhz[cluster.name] = total
+    return _by_stage(edges, mhz)
 
 
 @measure(
@@ -162,5 +165,5 @@ def stage_busy(data: RunData) -> _By:
             own = data.stretches[cpu]
             spans = [(each.t0_ns, each.t1_ns) for each in own if each.state in (AWAKE, LEAVING)]
             total += within(spans, edges[:-1], edges[1:])
-        busy[cluster.name] = total / np.diff(edges) / len(cluster.cpus)
-    return _by_stage(data, busy)
+        busy[cluster.name] = total / len(cluster.cpus)
+    return _by_stage(edges, busy)

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from eascope.analysis import derive, rows
-from eascope.analysis.measures import MEASURES, registry
+from eascope.analysis.measures import MEASURES, registry, stages
 from eascope.analysis.measures.__main__ import table
 from eascope.analysis.measures.cpus import pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
@@ -166,6 +167,14 @@ def test_a_measure_without_a_field_is_in_results_and_rows(
         ("naps", f"{task}, all", 2.0)
     ]
     assert mean_result([read, read]).more == read.more
+
+
+def test_a_stage_without_length_has_no_means() -> None:
+    """As where a CPU is to come back while it is still being taken away."""
+    edges = np.array([0, 4, 4, 10])
+    means = stages._by_stage(edges, {"big": np.array([8.0, 0.0, 3.0])})
+    assert means == {"0": {"big": 2.0}, "2": {"big": 0.5}}
+    assert stages._by_stage(np.array([0, 4]), {"big": np.array([8.0])}) == {}
 
 
 READY = counters_text(push_check=5, push_moved=3)
