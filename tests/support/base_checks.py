@@ -32,6 +32,20 @@ def check_util_est(kernel: KernelArtefact, platform: Platform, folder: Path) -> 
     assert utils["runqueue"] == utils["task"]
 
 
+def check_returns(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """Who leaves its class throttled and comes back is not throttled for ever."""
+    script = [
+        # At its capacity and its greatest clock, so that runtime is time.
+        *(f"write /sys/devices/system/cpu/cpu{cpu}/online 0" for cpu in range(4)),
+        "write /sys/devices/system/cpu/cpufreq/policy4/scaling_governor performance",
+        "spawn returns /bin/returns",
+        "sleep-ms 5000",
+        "collect /tmp/returns.log log",
+    ]
+    done = checked(kernel.image, platform, script, folder, "returns")
+    assert done.text("log").count("back") == 40
+
+
 def balance(kernel: KernelArtefact, platform: Platform, folder: Path) -> dict[str, int]:
     """Counters after more tasks than CPUs have run and slept shortly, EAS off."""
     script = [
