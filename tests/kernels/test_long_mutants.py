@@ -48,7 +48,7 @@ def test_a_broken_claim_is_said(
 ) -> None:
     image = mutant_image(kernel, claim.edit, source_for(kernel), tmp_path / "build")
     with pytest.raises(EngineFailed) as error:
-        survive(image, juno, tmp_path / "run", switches=SWITCHES, ms=400, deadlines=kernel == "sum")
+        survive(image, juno, tmp_path / "run", switches=SWITCHES, ms=400)
     console = (tmp_path / "run/console.log").read_text(errors="replace")
     assert "WARNING: " in console, error.value
     assert first_warning(console) == claim.first_warning_of(kernel), console[-4000:]
@@ -61,7 +61,7 @@ def test_a_broken_kernel_does_not_move_its_counter(
     """`test_sums_hold_under_stress` wants the counter to move."""
     image = mutant_image(kernel, claim.edit, source_for(kernel), tmp_path / "build")
     out = tmp_path / "run"
-    done = survive(image, juno, out, switches=SWITCHES, ms=400, deadlines=kernel == "sum")
+    done = survive(image, juno, out, switches=SWITCHES, ms=400)
     assert not counters(done.text("stats.txt"))[claim.counter]
 
 

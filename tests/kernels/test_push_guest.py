@@ -100,7 +100,7 @@ def test_everything_is_at_work_under_stress(
     """
     switches = load_variants()["push-v8"].switches
     out = tmp_path / "run"
-    done = survive(push.image, juno, out, switches=switches, ms=400, deadlines=False)
+    done = survive(push.image, juno, out, switches=switches, ms=400)
     counted = counters(done.text("stats.txt"))
     for name in ("push_check", "push_moved", "push_same", "push_failed"):
         assert counted[name] > 0, name

@@ -109,7 +109,6 @@ def test_everything_is_at_work_under_stress(
         tmp_path / "run",
         switches=busy_switches("schedmc"),
         ms=400,
-        deadlines=schedmc.version.startswith("6.12"),
     )
     assert re.search(r"^level [1-9]", done.text("stress.txt"), re.MULTILINE)
     assert counters(done.text("stats.txt"))["lb_active"] > 0

@@ -30,9 +30,6 @@ from eascope.rootfs.cpio import Archive
 from tests.support.stress import IDLE, check_survived, counters, guest_program, stress_line
 from tests.support.waiting import HANG_S, until
 
-#: No task has a deadline. Once, in 6.12, one stayed throttled, with its timer off, after it gave
-#: back a lock with priority inheritance. The cause is not proven.
-WITHOUT = ("deadline",)
 #: Counters of each kernel that are not zero under stress with all of `busy_switches`.
 WORKS = {
     "base": (),
@@ -203,7 +200,7 @@ def survive_threaded(
         # EAS is asked while little runs; the stress may leave the system overutilized.
         *IDLE,
         # On a slow host it takes longer until everything was done.
-        stress_line(ms, seed, WITHOUT, turns=round(HANG_S * 1000 / ms)),
+        stress_line(ms, seed, turns=round(HANG_S * 1000 / ms)),
         f"wait stress {HANG_S * 1000:.0f}",
         *("spawn show /bin/show", f"wait show {HANG_S * 1000:.0f}"),
     ]
@@ -211,7 +208,7 @@ def survive_threaded(
     arguments = f"ignore_loglevel panic_on_warn=1 rcutree.kthread_prio={RCU_PRIORITY}"
     console = boot_threaded(image, platform, script, out, arguments=arguments, programs=programs)
     before, output, counted, after = console.replace("\r", "").split(MARK)
-    check_survived(before + after, output, WITHOUT)
+    check_survived(before + after, output)
     return Threaded(console, counters(counted))
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stress MILLISECONDS SEED [NAME...]: everything that moves tasks or changes what they may have,
- * at once, but for what is named: deadline, or hotplug and boot_cpu.
+ * stress MILLISECONDS[xTURNS] SEED: everything that moves tasks or changes what they may have,
+ * at once.
  *
  * Tasks wake each other, sleep, always run, fork, execute, hold locks that more urgent ones wait
  * for, have deadlines. Meanwhile threads change their clamps, policies and CPUs, move them between
@@ -23,7 +23,7 @@
 #include "stress.h"
 
 /* How often as long it goes on for what has not been done yet, unless TURNS says so. */
-#define TURNS		10
+#define TURNS		40
 
 #define OP_NAME(number, name)	name,
 static const char *const names[OPS] = { OPERATIONS(OP_NAME) };
@@ -62,9 +62,7 @@ static int is_left_out(const struct thief *thief)
 {
 	if (thief->act == act_latency || thief->act == act_group_latency)
 		return shared->left_out[LATENCY];
-	if (thief->act == act_level)
-		return shared->left_out[LEVEL];
-	return thief->act == act_hotplug && shared->left_out[HOTPLUG];
+	return thief->act == act_level && shared->left_out[LEVEL];
 }
 
 static void start_thieves(unsigned int seed)
@@ -79,21 +77,6 @@ static void start_thieves(unsigned int seed)
 			exit(1);
 		}
 	}
-}
-
-/* Return: whether @wanted are operations that can be left out. */
-static int leave_out(char *const *wanted)
-{
-	for (; *wanted; wanted++) {
-		int op = 0;
-
-		while (op < OPS && strcmp(*wanted, names[op]))
-			op++;
-		if (op != DEADLINE && op != HOTPLUG && op != BOOT_CPU)
-			return 0;
-		shared->left_out[op] = 1;
-	}
-	return shared->left_out[HOTPLUG] == shared->left_out[BOOT_CPU];
 }
 
 /* But for what is counted in the end. */
@@ -120,8 +103,8 @@ int main(int argc, char **argv)
 		perror("stress: mmap");
 		return 1;
 	}
-	if (argc < 3 || sscanf(argv[1], "%dx%d", &ms, &turns) < 1 || ms <= 0 || !leave_out(argv + 3)) {
-		fprintf(stderr, "usage: stress MILLISECONDS[xTURNS] SEED [deadline] [hotplug boot_cpu]\n");
+	if (argc != 3 || sscanf(argv[1], "%dx%d", &ms, &turns) < 1 || ms <= 0) {
+		fprintf(stderr, "usage: stress MILLISECONDS[xTURNS] SEED\n");
 		return 2;
 	}
 	shared->left_out[LATENCY] = !has_latency_nice();

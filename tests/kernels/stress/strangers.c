@@ -72,10 +72,10 @@ static void deadliner(unsigned int state)
 		dl.clamp_min = chance(&state, 512);
 		dl.clamp_max = dl.clamp_min + chance(&state, 512);
 		/* There may be too few CPUs for it. */
-		urgent = !shared->left_out[DEADLINE] && !set_attr(0, &dl);
+		urgent = !set_attr(0, &dl);
 		if (urgent)
 			did(DEADLINE);
-		else if (!shared->left_out[DEADLINE] && errno != EBUSY && errno != EPERM)
+		else if (errno != EBUSY && errno != EPERM)
 			fail("deadline", 0);
 		for (int turn = 0; turn < 3; turn++) {
 			spin(chance(&state, 50000));
