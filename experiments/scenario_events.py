@@ -68,7 +68,7 @@ def events_of(
             if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
                 raise table.error("write", allowed)
             check_value(table, "write", *value)
-            if other := allowed_boost(*value, platform):
+            if other := allowed_boost(value[0], value[1], platform):
                 raise table.error("write", other)
             events.append(Write(at, *value))
         key = hotplug or "group"
