@@ -15,7 +15,7 @@ from eascope.host.proc import need, run
 FLAVOURS = {
     "std": "everything that the platform states",
     "nocap": "without capacity-dmips-mhz: the kernel takes all CPUs for equal",
-    "opp2": "with two OPPs per cluster, the slowest and the fastest",
+    "opp2": "with two OPPs per cluster, the slowest and the fastest, and turbo OPPs",
 }
 
 _INDENT = "    "
@@ -27,7 +27,10 @@ def opps_of(cluster: Cluster, flavour: str = "std") -> tuple[Opp, ...]:
     The engine's controller has all OPPs of the platform; the kernel requests only those of its
     device tree.
     """
-    return cluster.opps[:: max(1, len(cluster.opps) - 1)] if flavour == "opp2" else cluster.opps
+    if flavour != "opp2":
+        return cluster.opps
+    ends = (cluster.min_khz, cluster.max_khz)
+    return tuple(opp for opp in cluster.opps if opp.turbo or opp.khz in ends)
 
 
 #: What the kernel's random numbers begin with, 64 bytes in hexadecimal; a seed's draw comes after
@@ -210,6 +213,7 @@ def _opp_table(cluster: Cluster, flavour: str) -> list[str]:
                 f"opp-hz = /bits/ 64 <{hertz}>;",
                 f"opp-microvolt = <{opp.uv}>;",
                 f"opp-microwatt = <{opp.power_uw}>;",
+                *(["turbo-mode;"] if opp.turbo else []),
             ],
         )
     return _node(f"opp-table-{cluster.name}", body, _label("opp", cluster))
@@ -225,6 +229,8 @@ def _energy_ctrl(platform: Platform, layout: Layout) -> list[str]:
     ]
     if not platform.fast_switch:
         body.append("gem5,wait-for-transition;")
+    if any(cluster.boost for cluster in platform.clusters):
+        body.append("gem5,boost;")
     if platform.package_budget:
         body.append("gem5,may-grant-less;")
     if platform.floors:

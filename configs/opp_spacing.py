@@ -48,6 +48,7 @@ class OppRow:
     power_uw: int
     shared_uw: int
     busy: dict[str, int]
+    turbo: bool = False
 
 
 def frequencies(cluster: Cluster, wanted: object) -> list[int] | None:
@@ -127,6 +128,7 @@ def _row(cluster: Cluster, khz: int) -> OppRow:
             table.name: at(dict(zip(column(int), table.power_uw, strict=True)))
             for table in cluster.busy
         },
+        khz > cluster.sustained_khz,
     )
 
 

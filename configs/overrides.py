@@ -276,6 +276,7 @@ class _Made:
                 round(row.power_uw * scale**2),
                 row.shared_uw,
                 {by: round(power * scale**2) for by, power in row.busy.items()},
+                row.turbo,
             )
             for row in table
         ]
@@ -347,7 +348,10 @@ class _Made:
     def _write_opps(self, name: str, table: list[OppRow]) -> None:
         """The rows of ``table`` as the OPPs of a cluster; tables of billing follow."""
         entry = self._cluster(name)
-        entry["opps"] = [{column: getattr(row, column) for column in _COLUMNS} for row in table]
+        entry["opps"] = [
+            {key: getattr(row, key) for key in (*_COLUMNS, *(("turbo",) if row.turbo else ()))}
+            for row in table
+        ]
         for by in (busy.name for busy in self.platform.clusters[0].busy):
             kept = entry.setdefault("busy", {}).setdefault(by, {})
             kept["opps"] = [{"khz": row.khz, "power_uw": row.busy[by]} for row in table]

@@ -51,6 +51,7 @@ class Opp:
 
     ``power_uw`` is one CPU fully busy, without the shared part (what the kernel's energy model
     gets); ``shared_uw`` is the cluster's shared part (L2, cluster logic) outside cluster-sleep.
+    ``turbo``: the kernel uses it only while its boost switch is on.
     """
 
     khz: int
@@ -60,6 +61,7 @@ class Opp:
     source: str
     power_source: str
     shared_source: str
+    turbo: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ class Cluster:
 
     ``cluster_sleep`` is the number of the idle state that also puts the shared part to sleep, when
     all CPUs of the cluster are in it (``None``: the shared part is always on). ``busy`` are powers
-    of a busy CPU that the kernel is not given, for billing.
+    of a busy CPU that the kernel is not given, for billing. ``boost``: the
+    kernel's switch for turbo OPPs is on at boot.
     """
 
     index: int
@@ -98,6 +101,7 @@ class Cluster:
     shared_off_source: str
     l2: Cache
     busy: tuple[BusyPower, ...] = ()
+    boost: bool = False
 
     @property
     def shared_on_uw(self) -> tuple[int, ...]:
@@ -116,8 +120,18 @@ class Cluster:
 
     @property
     def max_khz(self) -> int:
-        """Frequency of the fastest OPP."""
-        return self.opps[-1].khz
+        """Frequency of the fastest OPP at boot: the kernel's reference of capacities."""
+        return self.opps[-1].khz if self.boost else self.sustained_khz
+
+    @property
+    def sustained_khz(self) -> int:
+        """Frequency of the fastest OPP that is no turbo OPP."""
+        return max(opp.khz for opp in self.opps if not opp.turbo)
+
+    @property
+    def has_turbo(self) -> bool:
+        """Whether OPPs are turbo OPPs: the fastest ones."""
+        return self.opps[-1].turbo
 
     def opp(self, khz: int) -> Opp:
         """The OPP with exactly this frequency.
@@ -244,7 +258,7 @@ class Platform:
 
     @property
     def largest(self) -> Cluster:
-        """The cluster with the most capacity at its top OPP; the first of equals."""
+        """The cluster with the most capacity; the first of equals."""
         return max(self.clusters, key=lambda cluster: cluster.capacity_dmips_mhz * cluster.max_khz)
 
     @cached_property

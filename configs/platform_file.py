@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from eascope.configs.billing import (
@@ -113,7 +114,9 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     sources = described.sources()
     temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
     memory = top.integer("memory_mib", 128, 16384, "MiB")
-    dvfs, board_dvfs = _read_both_dvfs(top.table("dvfs"), sources)
+    switching = top.table("dvfs")
+    boost = switching.has("boost") and switching.flag("boost")
+    dvfs, board_dvfs = _read_both_dvfs(switching, sources)
     control_sources = {
         "temperature_c": sources.of(top, "temperature_source"),
         "memory_mib": sources.of(top, "memory_source"),
@@ -125,7 +128,12 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     llc = top.text("llc", LLC) if top.has("llc") else LLC_CLUSTER
     if top.has("llc"):
         control_sources["llc"] = sources.of(top, "llc_source")
-    clusters = _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)
+    clusters = tuple(
+        replace(cluster, boost=boost)
+        for cluster in _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)
+    )
+    if boost and not any(cluster.has_turbo for cluster in clusters):
+        raise switching.error("boost", "false where no OPP has turbo = true")
     l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     package_budget = read_package_budget(top, sources, clusters)
     floors = read_floors(
@@ -329,12 +337,18 @@ def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
             source=clock_source,
             power_source=power_source,
             shared_source=shared_source,
+            turbo=row.has("turbo") and row.flag("turbo"),
         )
-        if row.has("turbo"):
-            raise row.error("turbo", "no key: our cpufreq driver has no boost switch; leave it out")
         row.finish()
+        if opp.turbo and not opps:
+            raise row.error("turbo", "false at the slowest OPP: one at least is no turbo OPP")
         if opps:
             _check_ascends(row, opps[-1], opp)
+            if opps[-1].turbo and not opp.turbo:
+                before = f"{opps[-1].khz} kHz is one"
+                raise bad_input(
+                    row.file, row.key("turbo"), False, f"true: turbo OPPs are the fastest, {before}"
+                )
         opps.append(opp)
     return tuple(opps)
 

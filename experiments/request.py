@@ -31,6 +31,7 @@ from eascope.kernels.guest_files import ONLINE_CPU
 from eascope.kernels.naming import variant_named, variant_names
 from eascope.kernels.own import NOTHING, Own
 from eascope.kernels.state import on_platform
+from eascope.kernels.switches import allowed_boost
 from eascope.kernels.variants import LISTING, Kernel, Variant, load_catalogue
 from eascope.power.given import USUAL, GivenModel, as_given
 
@@ -159,6 +160,9 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     kernel = replace(kernel, more=scenario.kernel_fragments)
     variant = request.controls.of_variant(on_platform(asked, platform), platform)
     variant = replace(variant, boot=f"{variant.boot} {scenario.boot}".strip())
+    for path, value in variant.switches:
+        if other := allowed_boost(path, value, platform):
+            raise RequestError(f"{variant.name}: switch {path} = {value!r}: allowed: {other}")
     _check_begins(scenario, kernel, asked)
     check_queues_have(request.controls.events, kernel, variant.name)
     return Names(

@@ -13,7 +13,7 @@ from eascope.host.errors import missing_key
 from eascope.host.strict import StrictTable
 from eascope.kernels.guest_files import ENERGY_AWARE, ONLINE
 from eascope.kernels.state import cpu_list
-from eascope.kernels.switches import PATH_RULE, STATS, check_value, is_switch
+from eascope.kernels.switches import PATH_RULE, STATS, allowed_boost, check_value, is_switch
 
 #: Of one file.
 MOST_EVENTS = 100
@@ -68,6 +68,8 @@ def events_of(
             if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
                 raise table.error("write", allowed)
             check_value(table, "write", *value)
+            if other := allowed_boost(value[0], value[1], platform):
+                raise table.error("write", other)
             events.append(Write(at, *value))
         key = hotplug or "group"
         if off and table.has(key):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from eascope.configs.platform import Platform
 from eascope.host.strict import StrictTable
 from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 
@@ -21,7 +22,7 @@ _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
 
-_BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(policy\d+/)?boost")
+_BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(?:policy(\d+)/)?boost")
 #: What `is_switch` takes as a path.
 PATH_RULE = (
     f"path below {', '.join(SWITCH_ROOTS)} and none that takes a CPU away: all CPUs are online and "
@@ -57,12 +58,20 @@ def check_value(table: StrictTable, key: str, path: str, value: str) -> None:
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    if _BOOST.fullmatch(path):
-        allowed = "another file: no OPP is a turbo OPP, so the kernel has no boost switch; cap by"
-        raise table.error(key, f"{allowed} scaling_max_freq")
     if value not in _VALUES.get(path, (value,)):
         allowed = f"of {posixpath.basename(path)}: one of {', '.join(_VALUES[path])}"
         raise table.error(key, allowed)
+
+
+def allowed_boost(path: str, value: str, platform: Platform) -> str:
+    """What is allowed instead, where it is a write to a boost switch that fails on ``platform``."""
+    if not (match := _BOOST.fullmatch(path)):
+        return ""
+    having = [cluster for cluster in platform.clusters if cluster.has_turbo]
+    if not any(match[1] in (None, str(cluster.cpus[0])) for cluster in having):
+        where = f"policy{match[1]}" if match[1] else platform.name
+        return f"a file that there is: no OPP of {where} is a turbo OPP; cap by scaling_max_freq"
+    return "" if value in ("0", "1") else "of boost: 0 or 1"
 
 
 def is_switch(item: object) -> bool:

@@ -114,10 +114,11 @@ def _clock(axes: Axes, run: Derived, cluster: Cluster, length: int, scale: float
     axes.fill_between(x, y, color=style.lighter(colour, 0.75), linewidth=0, zorder=1)
     axes.plot(x, y, color=colour, linewidth=0.9, zorder=2)
     mark_events(axes, run, length, scale)
-    ticks = _apart([opp.khz / 1000 for opp in cluster.opps], 0.26 * cluster.max_khz / 1000)
+    fastest = cluster.opps[-1].khz / 1000
+    ticks = _apart([opp.khz / 1000 for opp in cluster.opps], 0.26 * fastest)
     axes.set_yticks(ticks)
     axes.set_yticklabels([f"{tick:g}" for tick in ticks])
-    axes.set_ylim(0, cluster.max_khz / 1000 * 1.08)
+    axes.set_ylim(0, fastest * 1.08)
     axes.set_xlim(0, length / scale)
     axes.grid(axis="y", color=style.GRID, linewidth=0.5, zorder=0)
 

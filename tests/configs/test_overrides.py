@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eascope.configs.devicetree import device_tree_source
+from eascope.configs.devicetree import device_tree_source, opps_of
 from eascope.configs.overrides import number_of, overridden
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
@@ -58,6 +58,25 @@ def test_new_opps_lie_between_those_of_the_base(tmp_path: Path) -> None:
     share = (load[800] - load[600]) / (load[1000] - load[600])
     assert new.power_uw == round(181_500 + share * (364_500 - 181_500))
     assert new.power_source.startswith("computed: by [600000,800000,1200000]")
+
+
+def test_a_capacity_is_that_at_the_fastest_opp_of_the_boot(tmp_path: Path, juno: Platform) -> None:
+    turbo = {"big.opps.1200000.turbo": True}
+    off = derived(tmp_path, "juno-r2", turbo, "off")
+    on = derived(tmp_path, "juno-r2", turbo | {"dvfs.boost": True}, "on")
+    assert off.capacities == (460, 460, 460, 460, 1024, 1024)
+    assert on.capacities == juno.capacities
+    trees = [device_tree_source(platform, LAYOUT) for platform in (juno, off, on)]
+    assert [tree.count("turbo-mode;") for tree in trees] == [0, 1, 1]
+    assert [tree.count("gem5,boost;") for tree in trees] == [0, 0, 1]
+    assert "turbo-mode;" in trees[1].partition("opp-1200000000 {")[2].partition("}")[0]
+    for platform, opps in ((off, [600_000, 1_000_000, 1_200_000]), (on, [600_000, 1_200_000])):
+        assert [opp.khz for opp in opps_of(platform.cluster("big"), "opp2")] == opps
+    for setting in ({"big.uv": "+5%"}, {"big.opps": [600_000, 900_000, 1_100_000, 1_200_000]}):
+        big = derived(tmp_path, str(tmp_path / "on.toml"), setting).cluster("big")
+        assert [opp.khz for opp in big.opps if opp.turbo] == [
+            opp.khz for opp in big.opps if opp.khz > 1_000_000
+        ]
 
 
 def test_voltages_in_percent(tmp_path: Path, juno: Platform) -> None:

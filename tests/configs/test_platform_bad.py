@@ -19,6 +19,9 @@ from eascope.host.errors import RequestError
 JUNO = """
 khz = 800_000, uv -> 400_000, uv | cluster[0].opps[1].khz | more than 450000: OPPs in ascending
 khz = 800_000, uv -> 450_000, uv | cluster[0].opps[1].khz | more than 450000
+khz = 450_000, uv -> 450_000, turbo = true, uv | cluster[0].opps[0].turbo | false at the slowest OPP
+khz = 800_000, uv -> 800_000, turbo = true, uv | cluster[0].opps[2].turbo | true: turbo OPPs are the
+khz = 950_000, uv -> 950_000, turbo = 1, uv | cluster[0].opps[2].turbo | true or false
 uv = 900_000 -> 700_000 | cluster[0].opps[1].uv | at least 820000
 power_uw = 90_700 -> 42_400 | cluster[0].opps[1].power_uw | more than 42400
 shared_uw = 49_400 -> 30_499 | cluster[0].opps[1].shared_uw | at least 30500
@@ -84,6 +87,7 @@ def test_wrong_platform_is_one_line(tmp_path: Path, platform: str, row: str) -> 
     [
         (("opps = [", "opps = []\nunused = ["), "cluster[0].opps = '0 tables': allowed: 1 to 64"),
         (('board = "', 'rumour = "assumed: heard of"\nboard = "'), "only sources that a figure of"),
+        (("rate_limit_us =", "boost = true\nrate_limit_us ="), "dvfs.boost = True: allowed: false"),
         (("schema = 1", "schema = "), "not TOML: Invalid value (at line 6"),
         (("schema = 1", "schema = 1\nschema = 1"), "at line 7"),
     ],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -75,6 +76,30 @@ def test_unknown_variant_in_expect(
     with pytest.raises(RequestError, match=message) as caught:
         resolve(replace(REQUEST, scenario=str(path)))
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_the_boost_switch_is_there_with_turbo_opps(artefacts: Artefacts, tmp_path: Path) -> None:
+    (path := tmp_path / "turbo.toml").write_text(
+        'base = "juno-r2"\nsummary = "s"\ncluster.big.opps.1200000.turbo = true\n'
+    )
+    for platform, file, value, message in (
+        (
+            "juno-r2",
+            "boost",
+            "1",
+            "x: switch .*boost = '1': allowed: .* no OPP of juno-r2 is a turbo",
+        ),
+        (str(path), "policy0/boost", "1", "no OPP of policy0 is a turbo OPP"),
+        (str(path), "boost", "on", "boost = 'on': allowed: of boost: 0 or 1"),
+        (str(path), "boost", "1", ""),
+        (str(path), "policy4/boost", "0", ""),
+    ):
+        own = read_own([], [], [], [f"x:/sys/devices/system/cpu/cpufreq/{file}={value}"])
+        request = replace(REQUEST, platform=platform, variant="x", own=own)
+        with pytest.raises(RequestError, match=message) if message else nullcontext():
+            assert (f"/sys/devices/system/cpu/cpufreq/{file}", value) in resolve(
+                request
+            ).variant.switches
 
 
 def test_a_variant_of_the_command_may_be_expected_of(

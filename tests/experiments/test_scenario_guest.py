@@ -390,3 +390,64 @@ def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) ->
     assert energy["energy_fj"].sum() == 0
     busy = printed["stage_busy"]["2"]["big"]
     assert busy == pytest.approx(0.5, abs=0.03)  # one of two CPUs, which has work all the time
+
+
+TURBO = """
+base = "juno-r2"
+summary = "Juno with a turbo OPP"
+dvfs.boost = {}
+cluster.big.opps.1200000.turbo = true
+"""
+BOOST = """
+[[event]]
+at_ms = {}
+write = ["/sys/devices/system/cpu/cpufreq/boost", "{}"]
+"""
+#: Of both bigs, which are busy, by their clock.
+WATTS = {1000: 0.7837, 1200: 1.1576}
+
+
+@pytest.mark.parametrize(
+    ("variant", "at_boot", "mhz", "capacities"),
+    [
+        ("cas-performance", False, (1000, 1200, 1000), (1024, 1024, 1024)),
+        # It asks for no more than the capacity, which is that at 1000 MHz.
+        ("mainline", False, (1000, 1000, 1000), (1024, 1024, 1024)),
+        ("mainline", True, (1200, 1000, 1200), (1024, 853, 1024)),
+    ],
+)
+def test_the_boost_switch_is_written_within_the_window(
+    tmp_path: Path,
+    variant: str,
+    at_boot: bool,
+    mhz: tuple[int, ...],
+    capacities: tuple[int, ...],
+) -> None:
+    """Clocks and energies follow; the capacity is that at the fastest OPP of the boot."""
+    (platform := tmp_path / "turbo.toml").write_text(TURBO.format(str(at_boot).lower()))
+    scenario = write(
+        tmp_path,
+        task='cpus = "big"\npin = "each"',
+        phase="run_us = 10_000\nperiod_us = 8_000",
+        more=BOOST.format(200, 1 - at_boot) + BOOST.format(500, int(at_boot)),
+        window="warmup_ms = 300\nshort_ms = 800\nfull_ms = 800",
+    )
+    done = eascope(
+        *("run", "--platform", str(platform), "--variant", variant, "--no-noise", "--json"),
+        *("--scenario", scenario, "--power", "published", "--events", "lisa__sched_cpu_capacity"),
+        EASCOPE_RUNS=str(tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    for stage, clock in enumerate(mhz):
+        assert printed["stage_mhz"][str(stage)]["big"] == pytest.approx(clock, rel=0.002)
+        power = printed["stage_power_w"][str(stage)]["big"]
+        assert power == pytest.approx(WATTS[clock], rel=0.005)
+    trace = events(Path(printed["run"]) / "trace.dat")
+    first, last = (event.ns for event in trace if "eascope: /" in event.text)
+    said = [event for event in trace if "cpu=4 capacity=" in event.text]
+    for capacity, since, until in zip(
+        capacities, (0, first + 10**7, last + 10**7), (first, last, trace[-1].ns), strict=True
+    ):
+        inside = {event.text.split()[2] for event in said if since < event.ns < until}
+        assert inside == {f"capacity={capacity}"}

@@ -178,7 +178,7 @@ def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Pa
         ),
         (CAP, ENERGY_AWARE, r"event\[0\].write = .*: allowed: .*, and neither EAS nor"),
         (CAP, CAP.replace("policy4", "policy*"), r"event\[0\].write = .*: allowed: .*no \*"),
-        (CAP, CAP.replace("scaling_max_freq", "boost"), "no OPP is a turbo OPP"),
+        (CAP, CAP.replace("scaling_max_freq", "boost"), "no OPP of policy4 is a turbo OPP"),
         (CAP, "/etc/passwd", r"event\[0\].write = .*: allowed: \[PATH, VALUE\], path below"),
         ('"600000"]', '"600000", "x"]', r"event\[0\].write = .*: allowed: \[PATH, VALUE\]"),
     ):

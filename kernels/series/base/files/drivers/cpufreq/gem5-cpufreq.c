@@ -20,6 +20,10 @@
  * such as where they share a supply. Whoever requests for the one domain then
  * requests for the other, too.
  *
+ * Where the device tree has turbo OPPs, cpufreq has a switch for them (boost).
+ * At boot it is off, or on where the device tree says so. What it is at boot
+ * decides at which OPP a CPU has its capacity.
+ *
  * Which level an OPP of the device tree stands for is found by frequency. The
  * controller derives its figures from whole picoseconds of clock period, so
  * the two differ a little.
@@ -81,7 +85,7 @@ struct gem5_ectrl {
 	bool may_grant_less;
 	u32 nr_floors;
 	const struct gem5_floor *floors;
-	/* Those with policies; changed under both locks. */
+	/* Those with policies, if there are floors; changed under both locks. */
 	struct list_head domains;
 	/* Transitions of one policy that another policy's request makes. */
 	struct mutex transitions;
@@ -94,6 +98,8 @@ struct gem5_domain {
 	/* What the policy asked for last, and what was requested for it: not below its floor. */
 	unsigned int asked_khz;
 	unsigned int requested_khz;
+	/* The fastest OPP that is no turbo OPP. */
+	unsigned int sustained_khz;
 	u32 id;
 	/* Indexed by perf level: what the controller says about it. */
 	u32 nr_levels;
@@ -103,7 +109,7 @@ struct gem5_domain {
 	} level[] __counted_by(nr_levels);
 };
 
-/* The lowest clock of @domain while the other domains ask for what they ask for now. */
+/* The lowest clock of @domain while the others ask for what they ask for now: no turbo OPP. */
 static unsigned int gem5_floor_khz(const struct gem5_domain *domain)
 {
 	const struct gem5_ectrl *ectrl = domain->ectrl;
@@ -121,7 +127,7 @@ static unsigned int gem5_floor_khz(const struct gem5_domain *domain)
 				khz = max(khz, floor->khz);
 	}
 
-	return khz;
+	return min(khz, domain->sustained_khz);
 }
 
 /* The slowest OPP of at least @khz, whatever the policy's limits. */
@@ -254,7 +260,11 @@ static bool gem5_limited(const struct gem5_ectrl *ectrl)
 
 static unsigned long gem5_freq_scale(const struct cpufreq_policy *policy, unsigned long khz)
 {
-	return (khz << SCHED_CAPACITY_SHIFT) / policy->cpuinfo.max_freq;
+	const struct gem5_domain *domain = policy->driver_data;
+
+	/* Until the scheduler's reference is known it is below. */
+	return (khz << SCHED_CAPACITY_SHIFT) /
+	       max_t(unsigned long, topology_get_freq_ref(policy->cpu), domain->sustained_khz);
 }
 
 /* Where the core leaves the scale to the ticks, and idle CPUs have none, or did not request. */
@@ -481,9 +491,54 @@ static int gem5_map_levels(struct device *dev, struct gem5_domain *domain,
 			return level;
 		}
 		pos->driver_data = level;
+		if (!(pos->flags & CPUFREQ_BOOST_FREQ))
+			domain->sustained_khz = pos->frequency; /* they ascend */
 	}
 
+	return domain->sustained_khz ? 0 : -EINVAL;
+}
+
+static bool gem5_has_turbo(const struct cpufreq_frequency_table *table)
+{
+	const struct cpufreq_frequency_table *pos;
+
+	cpufreq_for_each_entry(pos, table)
+		if (pos->flags & CPUFREQ_BOOST_FREQ)
+			return true;
+
+	return false;
+}
+
+/* Before Linux 6.15 the first policy that has turbo OPPs asks the core for a switch, ... */
+static int gem5_enable_boost_support(void)
+{
+#ifdef GEM5_LISTS_FREQUENCIES
+	return cpufreq_enable_boost_support();
+#else
 	return 0;
+#endif
+}
+
+#ifndef GEM5_LISTS_FREQUENCIES
+/* The core never lowers cpuinfo.max_freq, which from Linux 7.0 on is what limits the policy. */
+static int gem5_set_boost(struct cpufreq_policy *policy, int state)
+{
+	const struct gem5_domain *domain = policy->driver_data;
+
+	policy->cpuinfo.max_freq = domain->sustained_khz;
+	return cpufreq_boost_set_sw(policy, state);
+}
+#endif
+
+/* ... and later on the driver has it before there are policies. */
+static void gem5_set_boost_support(struct cpufreq_driver *driver)
+{
+#ifndef GEM5_LISTS_FREQUENCIES
+	struct device_node *np = of_find_node_with_property(NULL, "turbo-mode");
+
+	driver->set_boost = np ? gem5_set_boost : NULL;
+	of_node_put(np);
+#endif
 }
 
 static int gem5_cpufreq_init(struct cpufreq_policy *policy)
@@ -534,6 +589,13 @@ static int gem5_cpufreq_init(struct cpufreq_policy *policy)
 
 	policy->driver_data = domain;
 	policy->freq_table = table;
+	if (gem5_has_turbo(table)) {
+		policy->boost_enabled = cpufreq_boost_enabled();
+		ret = gem5_enable_boost_support();
+		if (ret)
+			goto free_table;
+	}
+
 	domain->policy = policy;
 	domain->asked_khz = gem5_khz(policy, level);
 	domain->requested_khz = domain->asked_khz;
@@ -562,6 +624,9 @@ static void gem5_cpufreq_ready(struct cpufreq_policy *policy)
 	struct cpufreq_freqs freqs;
 
 	gem5_want_every_request(policy);
+	if (!ectrl->nr_floors)
+		return;
+
 	guard(mutex)(&ectrl->transitions);
 	scoped_guard(raw_spinlock_irqsave, &ectrl->lock) {
 		if (!list_empty(&domain->node))
@@ -683,6 +748,8 @@ static int gem5_cpufreq_probe(struct platform_device *pdev)
 	if (gem5_limited(ectrl))
 		gem5_cpufreq_driver.fast_switch = gem5_cpufreq_limited_fast_switch;
 
+	gem5_set_boost_support(&gem5_cpufreq_driver);
+	gem5_cpufreq_driver.boost_enabled = of_property_read_bool(dev->of_node, "gem5,boost");
 	gem5_cpufreq_driver.driver_data = ectrl;
 	return cpufreq_register_driver(&gem5_cpufreq_driver);
 }
