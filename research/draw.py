@@ -59,6 +59,7 @@ class Compared(Record):
     :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
     :param engine: the same cells also run on this one, and only ``printed`` is recorded, of both
         engines; empty: on the default one alone, with everything that is measured.
+    :param mode: of that engine; empty: its default.
     """
 
     platform: str
@@ -68,6 +69,7 @@ class Compared(Record):
     printed: tuple[str, ...] = ()
     seeds: int = 0
     engine: str = ""
+    mode: str = ""
 
 
 @dataclass(frozen=True)

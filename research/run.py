@@ -107,10 +107,11 @@ def asked(plan: Study) -> Iterator[StudyGroup]:
                 if conditions == SOURCE and controls == AS_IT_IS:
                     continue
                 for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
-                    requests = [
-                        Request(compared.platform, variant, scenario, engine, controls=controls)
-                        for variant in compared.variants
-                    ]
+                    mode = compared.mode or None if engine == compared.engine else None
+                    of = Request(
+                        compared.platform, "", scenario, engine, controls=controls, mode=mode
+                    )
+                    requests = [replace(of, variant=variant) for variant in compared.variants]
                     yield StudyGroup(compared, scenario, conditions, requests)
 
 
