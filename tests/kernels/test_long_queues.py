@@ -45,6 +45,8 @@ WITHOUT = {
     },
     "JUMP_LABEL": {},
 }
+#: arm64 has it always in 7.3.
+DEFAULT_ALONE = ("JUMP_LABEL",)
 #: The option that this queue removes on its way; its default serves until then.
 LEFT_TO_KCONFIG = {"sum": {"UCLAMP_BUCKETS_COUNT": ""}}
 KERNELS = kernel_names()
@@ -102,7 +104,16 @@ def patched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return unpacked(request.param, tmp_path_factory.mktemp(request.param))
 
 
-@pytest.mark.parametrize("option", WITHOUT)
+@pytest.mark.parametrize(
+    ("patched", "option"),
+    [
+        (name, option)
+        for name in KERNELS
+        for option in WITHOUT
+        if "@" not in name or option not in DEFAULT_ALONE
+    ],
+    indirect=["patched"],
+)
 def test_compiles_without(patched: Patched, option: str) -> None:
     patched.compile_parts(option, **{option: "n"}, **WITHOUT[option])
 

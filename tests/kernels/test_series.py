@@ -14,6 +14,8 @@ import pytest
 from eascope.host.debian import apt
 from eascope.host.errors import RequestError
 from eascope.host.proc import need
+from eascope.kernels.drift import touched_files
+from eascope.kernels.kconfig import configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.patching import PatchFailed, apply_series
 from eascope.kernels.queues import (
@@ -60,6 +62,43 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
         assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
         assert not list(tree.rglob("*.rej"))
         assert not list(tree.rglob("*.orig"))
+
+
+#: What the scheduler, the drivers and Kconfig read of a source.
+READ = [
+    *("Kbuild", "Kconfig", "Makefile", "*/Kbuild*", "*/Kconfig*", "*/Makefile*", "arch/arm64/*"),
+    *("arch/x86/entry/syscalls/*", "io_uring/*.h"),
+    *("drivers/cpu*", "include/*", "init/*", "kernel/*", "lib/*", "scripts/*", "tools/include/*"),
+]
+#: gcc's checks without its code, but for objects from which kbuild makes headers.
+CHECK = "$(CC) $(c_flags) $(if $(filter arch/% scripts/%,$@),-c -o $@,-fsyntax-only) $<"
+
+
+@pytest.mark.parametrize("release", [name for name in RELEASES if name != DEFAULT])
+def test_what_queues_of_a_later_release_change_compiles(tmp_path: Path, release: str) -> None:
+    """`make test` builds no kernel of these: each queue that no other one of a kernel follows."""
+    source, tree, out = source_of(release), tmp_path / "linux", tmp_path / "out"
+    tree.mkdir()
+    patterns = [f"{source.package}/{pattern}" for pattern in READ]
+    source.tar(tree, ["--strip-components=1", "--wildcards", "--exclude=*.dts*", *patterns])
+    kernels = [kernel_named(name) for name in kernel_names() if name.endswith(f"@{release}")]
+    below = {kernel.series[:-1] for kernel in kernels}
+    for kernel in kernels:
+        if kernel.series in below:
+            continue
+        files = touched_files(kernel.folders(SERIES), release)
+        shutil.copytree(
+            applied(source, tmp_path / kernel.name, kernel.name), tree, dirs_exist_ok=True
+        )
+        makefile = (tree / "kernel/sched/Makefile").read_text()
+        listed = " ".join(re.findall(r"^obj-.*", makefile, re.MULTILINE)).split()
+        objects = [f"kernel/sched/{name}" for name in listed if name.endswith(".o")]
+        objects += [f"{file[:-1]}o" for file in files if re.match(r"(drivers|init)/.*\.c", file)]
+        assert len(objects) > 7, objects
+        configure(tree, out, fragment_text(kernel, release), tmp_path / "log")
+        make(tree, out, objects, tmp_path / "log", cmd_cc_o_c=CHECK, KCFLAGS="-Werror")
+        for file in files:
+            (tree / file).unlink()
 
 
 @pytest.mark.parametrize("release", RELEASES)

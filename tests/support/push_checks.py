@@ -208,10 +208,11 @@ def check_partition(results: Mapping[str, Found]) -> None:
 def check_eight(results: Mapping[str, Found]) -> None:
     """Gondois: push brings eight capped tasks to the littles and does not spread them there.
 
-    Without it some stay on the big CPUs.
+    Without it some stay on the big CPUs. Where each goes differs with the moment of their start: of
+    nine starts seven left four or more on one CPU, two left three.
     """
     assert max(results["mainline"].cpus) >= 4
     assert max(results["push"].cpus) < 4
     littles = [results["push"].cpus.count(cpu) for cpu in range(4)]
     assert sum(littles) == 8
-    assert max(littles) > 3, littles
+    assert max(littles) > 2, littles

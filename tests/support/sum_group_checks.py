@@ -141,7 +141,8 @@ def check_lifted(guest: Guest) -> None:
         f"write {GROUPS}/limited/cpu.max max",
         "sleep-ms 400",
     ]
-    assert share(guest.khz(lines, cpu=4, ms=400), BIG_KHZ[1]) <= 0.05
+    # The first 40 ms have what the start of the program that samples adds.
+    assert share(guest.khz(lines, cpu=4, ms=400)[10:], BIG_KHZ[1]) <= 0.05
 
 
 def check_throttled_do_not_wait(guest: Guest, kind: str) -> None:
@@ -164,16 +165,18 @@ def check_throttled_do_not_wait(guest: Guest, kind: str) -> None:
 def _boosted(number: int, options: str = "") -> list[str]:
     """Boosted tasks in a group that may run for 5 of 100 ms, one of which uses that up.
 
+    The limit comes last: in a limited group the agent itself waits for its part to start a task.
     Besides, one that always asks for a frequency. Estimates of throttled tasks count in mainline.
     """
     return [
         f"write {FEATURES} NO_UTIL_EST",
-        *group("limited", max="5000 100000"),
+        *group("limited"),
         *within(
             "limited",
             hog("boosted", 4, "-m 100"),
             *(hog(f"boosted{n}", 4, "-m 100", options) for n in range(1, number)),
         ),
+        f"write {GROUPS}/limited/cpu.max 5000 100000",
         hog("light", 4, "-r 100 -p 3000"),
         "sleep-ms 500",
     ]
