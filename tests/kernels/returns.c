@@ -3,10 +3,16 @@
  * returns: a task uses up its reservation of 2 in 20 ms, leaves SCHED_DEADLINE before a tick sees
  * that, and comes back in the next period, before what it overran is made up for. Says when it has
  * slept and woken up after that.
+ *
+ * returns asleep: it uses it up with a lock held and sleeps. A task with an earlier deadline waits
+ * for the lock meanwhile, and gives up before it wakes up.
  */
+#include <linux/futex.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,7 +35,7 @@ static void sleep_until(long long us)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }
 
-static int set_policy(uint32_t policy)
+static int set_policy(uint32_t policy, uint64_t part)
 {
 	struct {
 		uint32_t size, policy;
@@ -40,31 +46,77 @@ static int set_policy(uint32_t policy)
 	} attr = { .size = sizeof(attr), .policy = policy };
 
 	if (policy) {
-		attr.runtime = RUNTIME_US * 1000;
-		attr.deadline = attr.period = PERIOD_US * 1000;
+		attr.runtime = RUNTIME_US * 1000 / part;
+		attr.deadline = attr.period = PERIOD_US * 1000 / part;
 	}
 	return syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-int main(void)
+/* A tick comes every 4 ms: in some turns none comes in between. */
+static void overrun(long long start, int turn)
 {
-	for (int turn = 0; turn < TURNS; turn++) {
-		long long start = now_us();
+	while (now_us() < start + RUNTIME_US + 50 + 100 * (turn % 19))
+		;
+}
 
-		if (set_policy(6))
+static int leave_and_return(int turn)
+{
+	long long start = now_us();
+
+	if (set_policy(6, 1))
+		return 1;
+	overrun(start, turn);
+	if (set_policy(0, 1))
+		return 1;
+	sleep_until(start + PERIOD_US + 200 + 400 * (turn % 7));
+	if (set_policy(6, 1))
+		return 1;
+	sleep_until(now_us() + 1000);
+	if (set_policy(0, 1))
+		return 1;
+	sleep_until(now_us() + 3 * PERIOD_US);
+	return 0;
+}
+
+static int lock(uint32_t *futex, const struct timespec *until)
+{
+	return syscall(SYS_futex, futex, FUTEX_LOCK_PI, 0, until, NULL, 0);
+}
+
+static int sleep_boosted(int turn)
+{
+	uint32_t *futex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	long long start = now_us();
+	struct timespec until;
+
+	if (!fork()) {
+		if (lock(futex, NULL) || set_policy(6, 1))
+			_exit(1);
+		overrun(now_us(), turn);
+		sleep_until(start + 4 * PERIOD_US);
+		_exit(0);
+	}
+	sleep_until(start + PERIOD_US / 2);
+	if (set_policy(6, 4))
+		return 1;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 1500 * PERIOD_US;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	if (!lock(futex, &until) || set_policy(0, 1))
+		return 1;
+	while (wait(NULL) > 0)
+		;
+	munmap(futex, 4096);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (int turn = 0; turn < TURNS; turn++) {
+		if (argc > 1 ? sleep_boosted(turn) : leave_and_return(turn))
 			return 1;
-		/* A tick comes every 4 ms. */
-		while (now_us() < start + RUNTIME_US + 50 + 100 * (turn % 19))
-			;
-		if (set_policy(0))
-			return 1;
-		sleep_until(start + PERIOD_US + 200 + 400 * (turn % 7));
-		if (set_policy(6))
-			return 1;
-		sleep_until(now_us() + 1000);
-		if (set_policy(0))
-			return 1;
-		sleep_until(now_us() + 3 * PERIOD_US);
 		dprintf(STDOUT_FILENO, "back\n");
 	}
 	return 0;

@@ -24,7 +24,7 @@ def base(request: pytest.FixtureRequest) -> KernelArtefact:
 #: As in tests/kernels/mutants: a check and its arguments.
 CHECKS = [
     *("check_util_est", "check_sleepers", "check_fair_server", "check_grants", "check_no_grants"),
-    "check_returns",
+    *("check_returns asleep=False", "check_returns asleep=True"),
     *("check_spare spare0=False", "check_spare spare0=True"),
 ]
 

@@ -32,13 +32,18 @@ def check_util_est(kernel: KernelArtefact, platform: Platform, folder: Path) -> 
     assert utils["runqueue"] == utils["task"]
 
 
-def check_returns(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
-    """Who leaves its class throttled and comes back is not throttled for ever."""
+def check_returns(
+    kernel: KernelArtefact, platform: Platform, folder: Path, *, asleep: bool
+) -> None:
+    """Who leaves its class throttled and comes back is not throttled for ever.
+
+    :param asleep: nor is who is boosted while it sleeps.
+    """
     script = [
         # At its capacity and its greatest clock, so that runtime is time.
         *(f"write /sys/devices/system/cpu/cpu{cpu}/online 0" for cpu in range(4)),
         "write /sys/devices/system/cpu/cpufreq/policy4/scaling_governor performance",
-        "spawn returns /bin/returns",
+        f"spawn returns /bin/returns{' asleep' if asleep else ''}",
         "sleep-ms 5000",
         "collect /tmp/returns.log log",
     ]
