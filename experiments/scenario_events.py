@@ -118,6 +118,10 @@ def _hotplug(
     if off & {*cpus} or len(off) + len(cpus) == len(platform.cpus):
         raise table.error(key, "CPUs that are online by then, and not all of them")
     off.update(cpus)
+    for cluster in platform.clusters:
+        if cluster.has_turbo and {*cluster.cpus} <= off:
+            lost = "the kernel does not keep the boost of a policy without CPUs"
+            raise table.error(key, f"a CPU of {cluster.name} left: {lost}")
     most = max(len(cluster.idle_states) for cluster in platform.clusters)
     for cpu in cpus:
         states = platform.cluster_of(cpu).idle_states

@@ -11,6 +11,7 @@ import pytest
 
 from eascope.analysis.records.cell import ProgramRecord
 from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.eliding_copy import COPY
 from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
@@ -148,6 +149,15 @@ def test_cpus_that_cannot_go_offline_are_refused(
     tmp_path: Path, juno: Platform, task: str, more: str, words: list[str]
 ) -> None:
     check_refused(write(tmp_path, task=task, more=more), juno, words)
+
+
+def test_a_cluster_with_turbo_opps_keeps_a_cpu(tmp_path: Path) -> None:
+    (path := tmp_path / "turbo.toml").write_text(
+        'base = "juno-r2"\nsummary = "s"\ncluster.little.opps.950000.turbo = true\n'
+    )
+    scenario = write(tmp_path, more=HOTPLUG.replace("little:1,big:1", "little"))
+    words = ["event[0].offline", "allowed: a CPU of little left"]
+    check_refused(scenario, load_platform(path), words)
 
 
 def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Path) -> None:
