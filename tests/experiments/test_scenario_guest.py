@@ -414,6 +414,13 @@ WATTS = {1000: 0.7837, 1200: 1.1576}
         # It asks for no more than the capacity, which is that at 1000 MHz.
         ("mainline", False, (1000, 1000, 1000), (1024, 1024, 1024)),
         ("mainline", True, (1200, 1000, 1200), (1024, 853, 1024)),
+        pytest.param(  # 7.3 limits the policy in another way
+            "cas-performance@7.3",
+            True,
+            (1200, 1000, 1200),
+            (1024, 853, 1024),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_the_boost_switch_is_written_within_the_window(
