@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from eascope.analysis.energy import QUANTA
 from tests.support.command import eascope
 from tests.support.linux import events
 from tests.support.scenarios import write
@@ -269,7 +270,9 @@ def test_threads_of_the_kernel_and_interrupts_have_names(tmp_path: Path) -> None
     )
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
-    assert sum(printed["kernel_j"].values()) == printed["energy_j"]["task"]["(other)"]
+    # Each division of an energy may round a part by one quantum.
+    other = pytest.approx(printed["energy_j"]["task"]["(other)"], rel=0, abs=1 / QUANTA)
+    assert sum(printed["kernel_j"].values()) == other
     assert {"sugov", "no_thread"} <= printed["kernel_j"].keys()
     assert printed["kernel_run_s"]["sugov"] > 0
     for interrupt in ("arch_timer", "IPI"):
@@ -447,9 +450,10 @@ def test_the_boost_switch_is_written_within_the_window(
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     for stage, clock in enumerate(mhz):
-        assert printed["stage_mhz"][str(stage)]["big"] == pytest.approx(clock, rel=0.002)
+        # schedutil follows at its next tick: 4 of 300 ms at the other clock.
+        assert printed["stage_mhz"][str(stage)]["big"] == pytest.approx(clock, rel=0.004)
         power = printed["stage_power_w"][str(stage)]["big"]
-        assert power == pytest.approx(WATTS[clock], rel=0.005)
+        assert power == pytest.approx(WATTS[clock], rel=0.01)
     trace = events(Path(printed["run"]) / "trace.dat")
     first, last = (event.ns for event in trace if "eascope: /" in event.text)
     said = [event for event in trace if "cpu=4 capacity=" in event.text]
