@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "include/attr.h"
+
 #define TURNS		40
 #define RUNTIME_US	2000
 #define PERIOD_US	20000
@@ -37,13 +39,7 @@ static void sleep_until(long long us)
 
 static int set_policy(uint32_t policy, uint64_t part)
 {
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-	} attr = { .size = sizeof(attr), .policy = policy };
+	struct attr attr = { .size = sizeof(attr), .policy = policy };
 
 	if (policy) {
 		attr.runtime = RUNTIME_US * 1000 / part;
