@@ -18,8 +18,8 @@ import polars as pl
 from eascope.analysis.tables.idle import ChipTimes
 from eascope.configs.billing import CHIP
 from eascope.configs.platform import Platform
-from eascope.engines.records import NO_CLUSTER, SHARED_PART
-from eascope.power.model import PowerModel, interval_of
+from eascope.engines.records import NO_CLUSTER
+from eascope.power.model import SHARED_PART, PowerModel, interval_of
 
 FJ_PER_J = 10**15
 #: Joules are multiples of 1/QUANTA: sums up to 8192 J are exact in a float.

@@ -31,8 +31,8 @@ FAILED = "failed.json"
 #: its cluster, START and STOP. Times are in ns since power-on.
 COUNTER_COLUMNS = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions")
 
-#: ``cpu`` of rows that are no CPU's: of a cluster's shared part, and of the memory.
-SHARED_PART, MEMORY_PART = -1, -2
+#: ``cpu`` of rows that are the memory's, as `SHARED_PART` is of those of a cluster's shared part.
+MEMORY_PART = -2
 #: ``cluster`` of rows that are no cluster's: of the memory, and of the chip's shared part.
 NO_CLUSTER = -1
 

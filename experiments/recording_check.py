@@ -25,13 +25,14 @@ from eascope.analysis.recordings.tables import RecordingError
 from eascope.analysis.window import Window as MarkedWindow
 from eascope.analysis.window import read_window
 from eascope.configs.platform import Platform
-from eascope.engines.records import COUNTERS, MARKS, SHARED_PART, TRACE
+from eascope.engines.records import COUNTERS, MARKS, TRACE
 from eascope.experiments.cell import prepare
 from eascope.experiments.pool import run_all
 from eascope.experiments.recording_import import Imported
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.runs import Run
 from eascope.host.table import Table
+from eascope.power.model import SHARED_PART
 
 #: What `replay` writes into the trace at each begin of the recording.
 MARKER = "eascope: recording begins"

@@ -18,10 +18,16 @@ from dataclasses import asdict
 from eascope.configs.billing import SMOOTH, WATTSON
 from eascope.configs.curves import DSU, CurveRow
 from eascope.configs.platform import Cluster, Opp, Platform
-from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
-from eascope.power.model import Component, Energies, Interval, component_names, whole_component
+from eascope.power.model import (
+    SHARED_PART,
+    Component,
+    Energies,
+    Interval,
+    component_names,
+    whole_component,
+)
 
 SUMMARIES = {
     WATTSON: "the chip maker's measured curves: the power depends on the CPU's clock and idle "

@@ -17,12 +17,12 @@ from dataclasses import asdict, dataclass
 from eascope.configs.activity import Activity
 from eascope.configs.billing import CHIP
 from eascope.configs.platform import SRAM_RETENTION, Cluster, Opp, Platform
-from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
 from eascope.power.events import EventPower, load_events
 from eascope.power.level import UW_PER_W, Level, idle_microwatt
 from eascope.power.mcpat import CYCLE, STATES
 from eascope.power.model import (
+    SHARED_PART,
     TRANSITIONS,
     Component,
     Energies,

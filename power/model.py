@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 from eascope.configs.platform import Cluster, Platform
 
+#: ``cpu`` of rows that are no CPU's but its cluster's shared part's.
+SHARED_PART = -1
 #: Components of ways into and out of idle states.
 TRANSITIONS = ("idle_entry", "idle_exit")
 

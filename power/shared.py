@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from eascope.configs.knobs import BILLINGS, SHARED_POWER, STATED
 from eascope.configs.platform import Cluster
-from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
 from eascope.power.curves import CurvePower
-from eascope.power.model import Energies, Interval, PowerModel
+from eascope.power.model import SHARED_PART, Energies, Interval, PowerModel
 
 
 class OtherShared:

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 
 from eascope.configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED
 from eascope.configs.platform import Cluster, Opp, Platform
-from eascope.engines.records import SHARED_PART
 from eascope.host.cache import digest_of
 from eascope.power.level import idle_microwatt, load_level
 from eascope.power.model import (
+    SHARED_PART,
     Energies,
     Interval,
     OwnState,

@@ -22,7 +22,7 @@ from eascope.analysis.energy import FJ_PER_J
 from eascope.analysis.engine import cpu_models
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
-from eascope.engines.records import COUNTERS, SHARED_PART
+from eascope.engines.records import COUNTERS
 from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.finished import derived_for
 from eascope.experiments.pool import run_all
@@ -33,7 +33,7 @@ from eascope.host.proc import Ending, say
 from eascope.power.derived import KERNEL, DerivedPower, busy_events
 from eascope.power.events import EventPower, load_events
 from eascope.power.mcpat import POWER_MODELS
-from eascope.power.model import interval_of
+from eascope.power.model import SHARED_PART, interval_of
 from eascope.power.records import (
     ActivityCell,
     ActivityComparison,

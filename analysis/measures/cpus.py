@@ -10,8 +10,9 @@ from eascope.analysis.records.result import Busy, IdleChoice, Pushes
 from eascope.analysis.run_data import RunData
 from eascope.analysis.tables import events, shares
 from eascope.configs.platform import Cluster
-from eascope.engines.records import COUNTERS, SHARED_PART, STATE
+from eascope.engines.records import COUNTERS, STATE
 from eascope.kernels.guest_files import ENERGY_AWARE
+from eascope.power.model import SHARED_PART
 
 #: A CPU that is busy for less is vacated.
 VACATED = 0.02

@@ -15,9 +15,9 @@ from eascope.analysis.measures.registry import Lines, measure
 from eascope.analysis.records.cell import event_times
 from eascope.analysis.run_data import RunData
 from eascope.analysis.tables.split import AWAKE, LEAVING, Times, within
-from eascope.engines.records import COUNTERS, SHARED_PART
+from eascope.engines.records import COUNTERS
 from eascope.host.errors import EascopeError
-from eascope.power.model import component_of
+from eascope.power.model import SHARED_PART, component_of
 
 _By = dict[str, dict[str, float]]
 

@@ -18,8 +18,7 @@ import polars as pl
 from eascope.analysis.tables.counters import idle_columns
 from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch, asleep
 from eascope.configs.platform import Cluster, Platform
-from eascope.engines.records import SHARED_PART
-from eascope.power.model import PowerModel
+from eascope.power.model import SHARED_PART, PowerModel
 
 Numbers = npt.NDArray[np.int64]
 

@@ -10,8 +10,9 @@ import polars as pl
 
 from eascope.analysis.window import Window
 from eascope.configs.platform import Platform
-from eascope.engines.records import COUNTER_COLUMNS, NO_CLUSTER, SHARED_PART
+from eascope.engines.records import COUNTER_COLUMNS, NO_CLUSTER
 from eascope.host.errors import EascopeError
+from eascope.power.model import SHARED_PART
 
 
 def idle_columns(table: pl.DataFrame) -> list[str]:

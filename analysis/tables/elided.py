@@ -11,8 +11,8 @@ import polars as pl
 from eascope.analysis.tables.split import within
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.engines.records import SHARED_PART
 from eascope.engines.timing.mixture import mixture
+from eascope.power.model import SHARED_PART
 
 
 def with_elided(

@@ -18,7 +18,7 @@ from eascope.analysis.tables.split import Stretch, both, within
 from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
 from eascope.configs.platform import Platform
-from eascope.engines.records import SHARED_PART
+from eascope.power.model import SHARED_PART
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ import polars as pl
 from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
 from eascope.configs.platform import Cluster, Platform
-from eascope.engines.records import SHARED_PART
 from eascope.host.errors import EascopeError
+from eascope.power.model import SHARED_PART
 
 Times = npt.NDArray[np.int64]
 

@@ -25,8 +25,9 @@ from eascope.engines.gem5.inside.request import (
 )
 from eascope.engines.gem5.layout import DEVICE_TREE, LAYOUT
 from eascope.engines.gem5.units import minor_units, o3_units
-from eascope.engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART, START, STOP
+from eascope.engines.records import MEMORY_PART, NO_CLUSTER, START, STOP
 from eascope.host.errors import unknown
+from eascope.power.model import SHARED_PART
 
 #: The mode of a boot to the agent's barrier.
 BOOT = "boot"

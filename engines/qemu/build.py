@@ -15,10 +15,11 @@ from eascope.configs.platform_file import MAX_CLUSTERS, MAX_CPUS, MAX_IDLE_STATE
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.process import LOG
 from eascope.engines.qemu.settings import RAW_COUNTERS
-from eascope.engines.records import CONSOLE, COUNTERS, MARKS, SHARED_PART
+from eascope.engines.records import CONSOLE, COUNTERS, MARKS
 from eascope.host.cache import artefact, digest_of, sha256_bytes
 from eascope.host.proc import need, run
 from eascope.host.toolchain import said_of
+from eascope.power.model import SHARED_PART
 from eascope.rootfs.headers import INCLUDE, MESSAGES
 
 SOURCES = Path(__file__).resolve().parent / "plugin"

@@ -11,8 +11,14 @@ import pytest
 from eascope.analysis.derive import Derived
 from eascope.analysis.energy import FJ_PER_J, active_shares, energy, joules
 from eascope.configs.platform import Cluster, Platform
-from eascope.engines.records import SHARED_PART
-from eascope.power.model import Energies, Interval, OwnState, interval_of, whole_component
+from eascope.power.model import (
+    SHARED_PART,
+    Energies,
+    Interval,
+    OwnState,
+    interval_of,
+    whole_component,
+)
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import MS, Burst, Schedule
 

@@ -19,9 +19,8 @@ from eascope.analysis.window import Window
 from eascope.configs.activity import Activity, load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.records import SHARED_PART
 from eascope.power.choice import power_model
-from eascope.power.model import Component, Interval
+from eascope.power.model import SHARED_PART, Component, Interval
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import playback, reseal, write_run
 from tests.support.tracefile import TraceEvent

@@ -24,6 +24,7 @@ from eascope.host.errors import RequestError
 from eascope.host.imports import REPO
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
+from eascope.power.model import SHARED_PART
 from eascope.rootfs.headers import INCLUDE, M5OPS, MESSAGES, numbers, texts
 
 #: gem5's names of its pseudo operations (include/gem5/asm/generic/m5ops.h) and their numbers.
@@ -122,7 +123,7 @@ def test_gem5s_side_gets_its_numbers_in_the_request(juno: Platform) -> None:
     settings = machine_settings(juno, "elided")
     assert settings["marks"] == {"start": records.START, "stop": records.STOP}
     assert settings["rows"] == {
-        "shared_part": records.SHARED_PART,
+        "shared_part": SHARED_PART,
         "memory_part": records.MEMORY_PART,
         "no_cluster": records.NO_CLUSTER,
     }
@@ -136,7 +137,7 @@ def test_gem5s_side_gets_its_numbers_in_the_request(juno: Platform) -> None:
 def test_the_plugin_is_given_what_python_knows() -> None:
     assert defines(8)["MAX_CPUS"] == "8"
     assert defines(9)["MAX_CPUS"] == str(platform_file.MAX_CPUS)
-    assert defines(1)["SHARED_PART"] == f"({records.SHARED_PART})"
+    assert defines(1)["SHARED_PART"] == f"({SHARED_PART})"
     for name in (*ENGINE_FILES, records.MARKS, records.COUNTERS, records.CONSOLE):
         assert f'"{name}"' in defines(1)["ENGINE_FILES"]
 

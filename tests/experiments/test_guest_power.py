@@ -16,7 +16,6 @@ from eascope.analysis.records.result import Result
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines import registry
-from eascope.engines.records import SHARED_PART
 from eascope.experiments import cell as cells
 from eascope.experiments.cell import prepare
 from eascope.experiments.finished import derived_by
@@ -26,6 +25,7 @@ from eascope.host.errors import EascopeError
 from eascope.kernels.state import state_expectations
 from eascope.kernels.variants import Declared
 from eascope.power.given import given_model
+from eascope.power.model import SHARED_PART
 from tests.support.columns import most
 from tests.support.command import COMPARE, RUN, eascope
 

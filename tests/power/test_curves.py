@@ -17,12 +17,11 @@ from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch
 from eascope.configs.activity import load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform, read_platform
-from eascope.engines.records import SHARED_PART
 from eascope.experiments.controls import Controls
 from eascope.host.errors import RequestError
 from eascope.power.choice import power_model
 from eascope.power.curves import CurvePower
-from eascope.power.model import Interval, whole_component
+from eascope.power.model import SHARED_PART, Interval, whole_component
 from eascope.power.shared import with_shared
 
 DEEP = 1

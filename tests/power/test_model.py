@@ -14,7 +14,6 @@ from eascope.configs.core import list_cores
 from eascope.configs.knobs import STATED
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.records import SHARED_PART
 from eascope.host.errors import RequestError
 from eascope.power.choice import power_model, power_of
 from eascope.power.derived import DerivedPower, whole
@@ -22,7 +21,7 @@ from eascope.power.em import capacities_of, em_rows, inefficient, records, text
 from eascope.power.events import load_events
 from eascope.power.given import given_model
 from eascope.power.level import load_level
-from eascope.power.model import Component, Interval, whole_component
+from eascope.power.model import SHARED_PART, Component, Interval, whole_component
 from eascope.power.shared import with_shared
 from eascope.power.stated import StatedPower
 

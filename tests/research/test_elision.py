@@ -10,12 +10,12 @@ import pytest
 
 from eascope.configs.activity import Activity, at_measured_speeds
 from eascope.configs.platform import Platform
-from eascope.engines.records import SHARED_PART
 from eascope.experiments.renew.costed import CostedRun
 from eascope.experiments.request import resolve
 from eascope.power.derived import DerivedPower, busy_events
 from eascope.power.events import load_events
 from eascope.power.mcpat import CYCLE
+from eascope.power.model import SHARED_PART
 from research.activity_error import billed, compare, events
 from research.elision import CASES, executable, record_of
 from research.program_speed import FAST, MEASURE, REFERENCE, SCENARIO, rates, request

@@ -11,11 +11,10 @@ import pytest
 from eascope.configs.activity import Activity, load_activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.records import SHARED_PART
 from eascope.host.errors import RequestError
 from eascope.power.derived import DerivedPower
 from eascope.power.measurements import Measurements
-from eascope.power.model import Interval
+from eascope.power.model import SHARED_PART, Interval
 from research.draw import STUDIES, records_of
 from research.power_validation import (
     CLUSTER,

@@ -18,10 +18,11 @@ from eascope.engines.gem5.files import read_rows
 from eascope.engines.gem5.inside.columns import L2, cpu_events
 from eascope.engines.gem5.inside.operations import LOADS
 from eascope.engines.gem5.process import Gem5Ended, supervise
-from eascope.engines.records import MEMORY_PART, SHARED_PART
+from eascope.engines.records import MEMORY_PART
 from eascope.experiments.characterisation.guest import BUSY_TURNS, FIRST_MARK
 from eascope.experiments.characterisation.measure import STALL_S, evaluate, request
 from eascope.power.events import load_events
+from eascope.power.model import SHARED_PART
 from eascope.rootfs.elide import CALL_INSTRUCTIONS, ITERATION_INSTRUCTIONS
 
 pytestmark = [

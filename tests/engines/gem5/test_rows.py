@@ -27,9 +27,10 @@ from eascope.engines.gem5.inside.probes import Probes, UnknownStatistic, unread
 from eascope.engines.gem5.inside.request import MachineSettings, RowNumbers, RowsFacts
 from eascope.engines.gem5.inside.rows import CPU_HEAD, Recorder, cluster_layout, reading, write_rows
 from eascope.engines.gem5.settings import machine_settings
-from eascope.engines.records import MEMORY_PART, NO_CLUSTER, SHARED_PART
+from eascope.engines.records import MEMORY_PART, NO_CLUSTER
 from eascope.host.proc import run
 from eascope.power.mcpat import load_derived
+from eascope.power.model import SHARED_PART
 
 SLOW, FAST = 2000, 1000  # periods in ps
 PARTS: RowNumbers = {
