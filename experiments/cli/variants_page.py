@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Variants in words, for ``eascope list variants --long`` and ``docs/reference``.
 
-Both are drawn from ``kernels/variants.toml``. ``variants.md.in`` has the hand-written head of the
-page. A test asserts that the committed page is what the two files give.
+The page has a hand-written head, ``variants.md.in``, and a row for each variant of
+``kernels/variants.toml``. A test asserts that the committed page is what the two files give.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -25,17 +24,13 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "variants.md
 KEYS = Path(__file__).with_name("variants.md.in")
 HEADING = "## The variants that there are\n"
 HEAD = """
-Drawn from `kernels/variants.toml` by `python -m eascope.experiments.cli.reference`;
-`eascope list variants --long` prints the same. A switch without a folder is a file of
-`/sys/kernel/debug/sched/eascope`.
+Source, deviations from it, switches and releases of each: `eascope list variants --long`. There,
+`as NAME` means: what `NAME` deviates by, this variant deviates by, too. What no line names is meant
+to be as in the source or, in what is ours, as in the variant that it changes.
 
-`as NAME` means: what `NAME` deviates by, this variant deviates by, too. `as mainline` is the
-least: the kernels of all variants have the base queue. A line that begins with a release is about
-that release alone. What no line names is meant to be as in the source or, in what is ours, as in
-the variant that it changes.
+| variant | kernel | what it is |
+|---|---|---|
 """
-
-_LINK = re.compile(r"https://\S*[^\s,;.]")
 
 
 def object_of(variant: Variant) -> dict[str, Any]:
@@ -74,17 +69,6 @@ def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
 
 
 def page(variants: Iterable[Variant]) -> str:
-    """The page: its hand-written head, then ``variants``."""
-    return KEYS.read_text() + HEADING + HEAD + "".join(map(_section, variants))
-
-
-def _section(variant: Variant) -> str:
-    lines = [f"\n### {variant.name}", f"{variant.summary}\n"]
-    lines.append("* source: " + _LINK.sub(r"<\g<0>>", variant.source))
-    lines += [f"* deviates: {deviation}" for deviation in variant.deviations]
-    settings = dict(_settings(variant))
-    switches, declares = settings.pop("switches"), settings.pop("declares")
-    parts = [f"{name} `{value}`" for name, value in settings.items()]
-    lines.append(f"* {', '.join(parts)}; {declares}")
-    lines.append(f"* switches: `{switches}`" if switches != "none" else "* switches: none")
-    return "\n".join(lines) + "\n"
+    """The page: its hand-written head, then a row for each of ``variants``."""
+    rows = (f"| {entry.name} | {entry.kernel} | {entry.summary} |\n" for entry in variants)
+    return KEYS.read_text() + HEADING + HEAD + "".join(rows)
