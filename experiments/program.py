@@ -29,6 +29,8 @@ ROLES = (MEASURED, LOAD, SERVER)
 ITSELF, WINDOW = "itself", "window"
 #: Simulated seconds after which a program is taken to hang.
 LIMIT_S = 120
+#: Longest time from the window's start to a program's.
+MOST_START_MS = 600_000
 #: Keys of a program that the guest's `member` starts.
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
@@ -54,7 +56,6 @@ class Member:
     environment: tuple[tuple[str, str], ...]
     exit: int
     limit_s: int
-    trace_bytes: int
     latency_nice: int | None = None
 
     def without_latency_nice(self) -> Member:
@@ -68,6 +69,7 @@ class Program:
 
     :param member: None for one that `launch` starts, with its name and a count.
     :param group: in which it starts; None: the root.
+    :param short_start_ms: how long after the window's start it starts, in a short run.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Program:
     full_count: int
     member: Member | None = None
     group: Group | None = None
+    short_start_ms: int = 0
+    full_start_ms: int = 0
 
     @property
     def kind(self) -> Kind:
@@ -96,6 +100,10 @@ class Program:
     def count(self, full: bool) -> int:
         """The number of its operations; 0 if its scenario does not state it."""
         return self.full_count if full else self.short_count
+
+    def start_us(self, full: bool) -> int:
+        """How long after the window's start it starts."""
+        return 1000 * (self.full_start_ms if full else self.short_start_ms)
 
     @property
     def log(self) -> str:
@@ -119,8 +127,7 @@ class Program:
 
     def trace_bytes(self, full: bool) -> int:
         """Bytes that it needs in one CPU's trace buffer."""
-        bytes_each = self.member.trace_bytes if self.member else self.kind.trace_bytes
-        return self.count(full) * bytes_each
+        return self.count(full) * self.kind.trace_bytes
 
     def words(self, full: bool) -> str:
         """The program with all its arguments, as words."""
@@ -201,6 +208,12 @@ def read_program(
     if member and full and "{count}" not in member.arguments:
         raise table.error("arguments", "a text with {count}, since full_count says how often")
     cpus = read_cpus(table, platform)
+    later = [0, 0]
+    if table.has("short_start_ms") or table.has("full_start_ms"):
+        keys = ("short_start_ms", "full_start_ms")
+        later = [table.integer(key, 1, MOST_START_MS, "ms") for key in keys]
+        if member and member.role != MEASURED:
+            raise table.error("short_start_ms", "only where role is measured")
     program = Program(
         name=name,
         run=run,
@@ -209,6 +222,8 @@ def read_program(
         full_count=full,
         member=member,
         group=read_group(table, groups, [cpus] if cpus else ()),
+        short_start_ms=later[0],
+        full_start_ms=later[1],
     )
     table.finish()
     return program
@@ -240,9 +255,6 @@ def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
         environment=tuple(_environment(table)) if table.has("environment") else (),
         exit=table.integer("exit", 0, 125) if table.has("exit") else 0,
         limit_s=table.integer("limit_s", 1, 3600, "s") if table.has("limit_s") else LIMIT_S,
-        trace_bytes=table.integer("trace_bytes", 0, 100_000_000)
-        if table.has("trace_bytes")
-        else kind.trace_bytes,
         latency_nice=table.integer("latency_nice", -20, 19) if table.has("latency_nice") else None,
     )
     return member

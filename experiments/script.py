@@ -229,7 +229,8 @@ def _window(
     """
     window, programs, replicate = scenario.window, scenario.programs, workload.replicate
     length_ms = window.length_ms(full)
-    starts = replicate.programs_us
+    drawn = replicate.programs_us
+    starts = {p.name: drawn[p.name] + p.start_us(full) for p in programs}
     # The window starts with the first program: what the machine does before is not the program's.
     measured = [starts[program.name] for program in programs if program.role == MEASURED]
     first_us = min(measured) if measured and replicate.noise else 0

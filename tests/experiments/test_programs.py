@@ -63,10 +63,12 @@ def write(folder: Path, *parts: str) -> str:
     return str(path)
 
 
-def script_of(path: str, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def script_of(
+    path: str, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch, *, full: bool = False
+) -> list[str]:
     """The agent's lines, with images that stand for the real ones."""
     monkeypatch.setattr("eascope.experiments.cell.with_prepared", lambda image, name, boot: image)
-    cell = prepare(resolve(Request("juno-r2", "mainline", path)))
+    cell = prepare(resolve(Request("juno-r2", "mainline", path, full=full)))
     return cell.machine.script.decode().splitlines()
 
 
@@ -276,6 +278,32 @@ def test_statements_about_what_programs_print(tmp_path: Path, juno: Platform) ->
         line = STATEMENT.format(f"program.latency.{measure} > 3")
         scenario: Scenario = load_scenario(write(tmp_path, IMAGE, LATENCY, UNTIL, line), juno)
         assert len(scenario.expect) == 1
+
+
+def test_a_program_that_starts_later(
+    tmp_path: Path, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = "short_start_ms = 300\nfull_start_ms = 4_000\n"
+    second = SYSBENCH.replace('"p"', '"q"').format("--threads=2") + later
+    path = write(tmp_path, IMAGE, SYSBENCH.format("--threads=2"), second, UNTIL)
+    drawn = prepared(scenario=path).record.replicate.programs_us
+    begins_us = min(drawn["p"], drawn["q"] + 300_000)
+    lines = script_of(path, artefacts, monkeypatch)
+    (line,) = after(lines, "spawn q ")
+    assert f" delay-us={drawn['q'] + 300_000 - begins_us} " in line
+    (full,) = after(script_of(path, artefacts, monkeypatch, full=True), "spawn q ")
+    assert f" delay-us={drawn['q'] + 4_000_000 - drawn['p']} " in full
+
+
+def test_a_later_start_that_cannot_be(tmp_path: Path, juno: Platform) -> None:
+    later = "short_start_ms = 50\nfull_start_ms = 55\n"
+    at_window = LATENCY.replace("-l {count} ", "").partition("short_count")[0] + 'stop = "window"\n'
+    for text, words in (
+        (LATENCY + "short_start_ms = 300\n" + UNTIL, ["program[0]", "full_start_ms", "1..600000"]),
+        (LATENCY + LOAD + later + UNTIL, ["program[1].short_start_ms", "role is measured"]),
+        (at_window + later + FIXED, ["program[0].short_start_ms", "50", "window's 50 ms"]),
+    ):
+        check_refused(write(tmp_path, IMAGE, text), juno, words)
 
 
 def test_too_many_programs(tmp_path: Path, juno: Platform) -> None:
