@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from eascope.analysis.records.cell import (
     CellRecord,
@@ -16,7 +16,6 @@ from eascope.configs.devicetree import device_tree, device_tree_source
 from eascope.configs.layout import Layout
 from eascope.engines.base import Engine, Identity, Machine
 from eascope.engines.records import FAILED, Failure
-from eascope.experiments.built_once import built_once
 from eascope.experiments.cell_record import cell_record
 from eascope.experiments.failures import trace_full
 from eascope.experiments.guest_image import guest_image
@@ -29,9 +28,11 @@ from eascope.experiments.rtapp_own import text_of
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.script import script
 from eascope.experiments.trace_events import larger_kib, recorded_events, trace_kib
-from eascope.host.cache import artefact, digest_of, runs_root, sha256_bytes, sha256_file
-from eascope.host.dry import NotBuilt
+from eascope.host.cache import artefact, cache_root, digest_of, runs_root, sha256_bytes, sha256_file
+from eascope.host.claims import locked_everywhere
+from eascope.host.dry import NotBuilt, nothing_built, work_folder
 from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import say
 from eascope.kernels.build import KernelArtefact, kernel
 from eascope.kernels.state import boot_proof, on_platform, state_expectations
 from eascope.kernels.symbols import trace_symbols
@@ -191,7 +192,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         workload,
         elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,
-        expectations=proofs_of(names),
+        expectations=state_expectations(names.variant, names.given),
         **_before_the_switch(names),
         full=request.full,
         boot=boot_proof(variant),
@@ -247,11 +248,6 @@ def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
         vmlinux=image.vmlinux,
         kernel=names.kernel.name,
     )
-
-
-def proofs_of(names: Names) -> list[tuple[str, ...]]:
-    """Lines of a script that prove the variant's state and the figures that the kernel is given."""
-    return state_expectations(names.variant, names.given)
 
 
 def _before_the_switch(names: Names) -> dict[str, Any]:
@@ -333,3 +329,27 @@ def _device_tree(given: GivenPlatform, layout: Layout, flavour: str) -> Path:
 
     key = {"sha256": sha256_bytes(blob)}
     return artefact("devicetree", key, build, label=f"device tree {flavour}") / "machine.dtb"
+
+
+T = TypeVar("T")
+#: The lock of whoever builds, in the cache: machines may share a cache but not its locks.
+BUILDING = ".building.lock"
+
+
+def built_once(make: Callable[[], T]) -> T:
+    """The artefact of ``make``, which builds it if the cache does not have it.
+
+    :raises EascopeError: as ``make``.
+    :raises NotBuilt: within `host.dry.nothing_built`, when it is not there.
+    """
+    if work_folder() is None:
+        try:
+            with nothing_built():
+                make()
+        except NotBuilt:
+            waiting = partial(
+                say, f"  {cache_root()}: another process builds there, waiting for it"
+            )
+            with locked_everywhere(cache_root() / BUILDING, waiting):
+                return make()
+    return make()
