@@ -17,9 +17,16 @@ from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.stages import check_events
 from eascope.analysis.programs import OPERATIONS
-from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
+from eascope.analysis.records.cell import (
+    BUSY_LOOP,
+    CELL,
+    PROGRAMS,
+    TURNS,
+    WAKE_UPS,
+    CellRecord,
+    ProgramRecord,
+)
 from eascope.analysis.records.result import RESULT, Judged, PowerModelRecord, Result
-from eascope.analysis.records.work import BUSY_LOOP, PROGRAMS, TURNS, WAKE_UPS
 from eascope.analysis.run_data import RunData
 from eascope.analysis.statement import Absent, parse, value_at
 from eascope.analysis.trace import offline_as_idle, read_trace

@@ -21,8 +21,7 @@ from eascope.experiments.failures import trace_full
 from eascope.experiments.guest_image import guest_image
 from eascope.experiments.inputs import inputs_of, texts_of
 from eascope.experiments.prepared import with_prepared
-from eascope.experiments.program_speeds import speeds_of
-from eascope.experiments.request import GivenPlatform, Names
+from eascope.experiments.request import GivenPlatform, Names, speeds_of
 from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.rtapp_own import text_of
 from eascope.experiments.scenario import Scenario

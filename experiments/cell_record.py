@@ -23,8 +23,7 @@ from eascope.analysis.records.cell import (
     WindowRecord,
 )
 from eascope.engines.base import Identity
-from eascope.experiments.program_speeds import without_figures
-from eascope.experiments.request import Names
+from eascope.experiments.request import Names, without_figures
 from eascope.experiments.scenario import Move, Write
 from eascope.experiments.workload import FTRACE, Workload
 from eascope.kernels.build import KernelArtefact

@@ -11,9 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
+from eascope.analysis.records.cell import LOOPS_WORK, Expectation, FramesRecord, WorkRecord
 from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program

@@ -6,9 +6,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.work import LOOPS_WORK, PROGRAMS, TURNS, WAKE_UPS, WorkRecord
+from eascope.analysis.records.cell import (
+    LOOPS_WORK,
+    PROGRAMS,
+    TURNS,
+    WAKE_UPS,
+    Expectation,
+    FramesRecord,
+    WorkRecord,
+)
 from eascope.analysis.statement import ExpectationError
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import Platform

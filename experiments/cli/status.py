@@ -60,7 +60,7 @@ def _campaign(options: argparse.Namespace) -> int:
 
 def campaign_object(survey: Survey) -> dict[str, Any]:
     """The state of a campaign as JSON."""
-    from eascope.experiments.sweeps.totals import totals_of
+    from eascope.experiments.sweeps.survey import totals_of
 
     totals = totals_of(survey)
     return {
@@ -81,7 +81,7 @@ def campaign_object(survey: Survey) -> dict[str, Any]:
 
 def campaign_lines(survey: Survey) -> list[str]:
     """The state of a campaign in words."""
-    from eascope.experiments.sweeps.totals import totals_of
+    from eascope.experiments.sweeps.survey import totals_of
     from eascope.host.proc import duration
 
     totals = totals_of(survey)

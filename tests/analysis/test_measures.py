@@ -17,8 +17,7 @@ from eascope.analysis.measures import MEASURES, registry, stages
 from eascope.analysis.measures.__main__ import table
 from eascope.analysis.measures.cpus import pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
-from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
-from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.cell import CELL, CellRecord, FramesRecord, ProgramRecord
 from eascope.analysis.records.result import Pushes, Result, mean_result
 from eascope.analysis.run_data import RunData
 from eascope.analysis.trace import Trace, read_trace
