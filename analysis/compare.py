@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -13,7 +13,6 @@ from eascope.analysis.difference import Difference, difference
 from eascope.analysis.known.findings import Conditions, conditions_of, findings
 from eascope.analysis.known.noise import recorded
 from eascope.analysis.null import Null, RecordedNull
-from eascope.analysis.pairing import paired
 from eascope.analysis.records.cell import CellRecord, Expectation, SourceConditionsRecord
 from eascope.analysis.records.result import PowerModelRecord, Result, mean_result
 from eascope.analysis.records.verdict import LEVEL, Verdict
@@ -344,3 +343,53 @@ def _had(had: SourceConditionsRecord, platform: str) -> str:
     if had.platform in ("", platform):
         return f"(--source-conditions): {control_text(had.controls)}"
     return f"are of {had.platform}"
+
+
+def by_variant(runs: Iterable[tuple[str, Derived]]) -> dict[str, list[Derived]]:
+    """Runs by the variant that each was asked for, in the order in which variants first occur."""
+    variants: dict[str, list[Derived]] = {}
+    for variant, run in runs:
+        variants.setdefault(variant, []).append(run)
+    return variants
+
+
+def paired(variants: Mapping[str, Sequence[Derived]]) -> dict[str, list[Derived]]:
+    """The runs of each variant in the order of seeds: the same place is the same replicate.
+
+    Seed and replicate are those that the runs record; the order of the given lists says nothing.
+
+    :raises EascopeError: when a variant has a seed twice, when a run has no partner, or when one
+        seed drew different things for two variants.
+    """
+    seeds = {name: _by_seed(name, runs) for name, runs in variants.items()}
+    every = sorted({seed for runs in seeds.values() for seed in runs})
+    for name, runs in seeds.items():
+        missing = [str(seed) for seed in every if seed not in runs]
+        if missing:
+            others = ", ".join(
+                other for other, has in seeds.items() if any(int(seed) in has for seed in missing)
+            )
+            raise EascopeError(
+                f"{name} has no run of seed {', '.join(missing)}, but {others} has: runs are "
+                "compared seed by seed"
+            )
+    first = next(iter(seeds.values()), {})
+    for runs in seeds.values():
+        for seed, run in runs.items():
+            if run.cell.replicate != first[seed].cell.replicate:
+                raise EascopeError(
+                    f"{run.run}: seed {seed} drew another replicate than in {first[seed].run}: "
+                    "they cannot be compared"
+                )
+    return {name: [runs[seed] for seed in every] for name, runs in seeds.items()}
+
+
+def _by_seed(name: str, runs: Sequence[Derived]) -> dict[int, Derived]:
+    seeds: dict[int, Derived] = {}
+    for run in runs:
+        other = seeds.setdefault(run.cell.seed, run)
+        if other is not run:
+            raise EascopeError(
+                f"{run.run}: {name} has seed {run.cell.seed} twice, also in {other.run}"
+            )
+    return seeds

@@ -23,8 +23,7 @@ from eascope.configs.opp_spacing import OppRow, frequencies, is_computed, rows
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
 from eascope.host.errors import RequestError, names_allowed, nearest, shortened, shown
-from eascope.host.strict import is_name
-from eascope.host.toml_text import toml_text
+from eascope.host.strict import is_name, toml_text
 
 #: Keys at the top of a platform file that an override may begin with, besides a cluster's name.
 TOP = {*SOURCES[""], *(table.partition(".")[0] for table in SOURCES)} - {"", "cluster"}

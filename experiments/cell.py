@@ -33,8 +33,8 @@ from eascope.host.dry import NotBuilt, nothing_built, work_folder
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import say
 from eascope.kernels.build import KernelArtefact, kernel
+from eascope.kernels.events import trace_symbols
 from eascope.kernels.state import boot_proof, on_platform, state_expectations
-from eascope.kernels.symbols import trace_symbols
 from eascope.kernels.variants import Kernel, boot_args, load_variants
 from eascope.rootfs.image import ImageArtefact
 from eascope.rootfs.images import PROVIDER_VARIABLE, PROVIDERS, provider_asked

@@ -33,7 +33,7 @@ from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError, names_allowed
-from eascope.kernels.guest_files import FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
+from eascope.kernels.switches import FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.variants import Variant
 
 #: Controls that set the platform's field of the same name.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NewType
 
 from eascope.analysis.statement import parse as parse_statement
@@ -28,11 +29,10 @@ from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.trace_events import check_queues_have
 from eascope.host.errors import RequestError, bad_input, names_allowed
 from eascope.host.strict import shown_path
-from eascope.kernels.guest_files import ONLINE_CPU
 from eascope.kernels.naming import variant_named, variant_names
-from eascope.kernels.own import NOTHING, Own
+from eascope.kernels.own import NOTHING, Own, read_own
 from eascope.kernels.state import on_platform
-from eascope.kernels.switches import allowed_boost
+from eascope.kernels.switches import ONLINE_CPU, allowed_boost
 from eascope.kernels.variants import LISTING, Kernel, Variant, load_catalogue
 from eascope.power.given import USUAL, GivenModel, as_given
 
@@ -262,3 +262,26 @@ def without_figures(
         for kind in kinds
         if kind not in known
     )
+
+
+#: Whose noise is measured: the double is made of its kernel, and differs by nothing.
+NULL_VARIANT = "mainline"
+DOUBLE = "null"
+#: Changes a comment of the scheduler.
+PATCH = Path(__file__).resolve().parents[1] / "kernels" / "null" / "changed-comment.patch"
+
+
+def double() -> Own:
+    """The double of `NULL_VARIANT`; its name is `DOUBLE`."""
+    return read_own([], [f"{DOUBLE}={PATCH}"])
+
+
+def null_requests(like: Request, seeds: int) -> list[Request]:
+    """``seeds`` requests of `NULL_VARIANT`, then as many of its double with the seeds that follow.
+
+    :param like: a request with scenario, platform and controls.
+    """
+    own = double()
+    first = [replace(like, variant=NULL_VARIANT, seed=seed) for seed in range(seeds)]
+    again = [replace(like, variant=DOUBLE, seed=seeds + seed, own=own) for seed in range(seeds)]
+    return [*first, *again]

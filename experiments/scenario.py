@@ -17,7 +17,7 @@ from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
 from eascope.experiments.rtapp_grammar import RtAppFile
-from eascope.kernels.guest_files import ONLINE_CPU
+from eascope.kernels.switches import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 
 #: What a task's timer is, and how far it is from an exact one.

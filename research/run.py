@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from eascope.analysis.compare import Comparison, Line, comparison
+from eascope.analysis.compare import Comparison, Line, by_variant, comparison
 from eascope.analysis.known.origin import record_bytes
-from eascope.analysis.pairing import by_variant
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK

@@ -13,10 +13,9 @@ from eascope.analysis.known.origin import older
 from eascope.analysis.null import Null
 from eascope.experiments.cell import Cell, identity_of, prepare
 from eascope.experiments.finished import derived_for
-from eascope.experiments.null import VARIANT, null_requests
 from eascope.experiments.pool import run_all
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.request import NULL_VARIANT, Request, null_requests, resolve
 from eascope.experiments.runs import Run
 
 #: A platform and a scenario.
@@ -29,8 +28,8 @@ def measure(pairs: Sequence[Pair], seeds: int) -> list[Comparison]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     resolved = [
-        [resolve(request) for request in null_requests(Request(platform, VARIANT, scenario), seeds)]
-        for platform, scenario in pairs
+        [resolve(each) for each in null_requests(Request(platform, NULL_VARIANT, name), seeds)]
+        for platform, name in pairs
     ]
     identity = identity_of(resolved[0][0].engine)
     cells = [[prepare(names, identity) for names in group] for group in resolved]
@@ -45,8 +44,8 @@ def _derived(cell: Cell, run: Run) -> Derived:
 
 def _compared(cells: Sequence[Cell], derived: Sequence[Derived]) -> Comparison:
     half = len(cells) // 2
-    alone = comparison(cells[0].names.platform, {VARIANT: derived[:half]})
-    return replace(alone, null=Null(VARIANT, derived[:half], derived[half:]))
+    alone = comparison(cells[0].names.platform, {NULL_VARIANT: derived[:half]})
+    return replace(alone, null=Null(NULL_VARIANT, derived[:half], derived[half:]))
 
 
 def record_of(measured: Sequence[Comparison], command: str) -> Noise:

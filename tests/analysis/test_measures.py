@@ -26,7 +26,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
 from eascope.experiments.trace_events import GROUPS, TRACE_EVENTS
-from eascope.kernels.guest_files import ONLINE
+from eascope.kernels.switches import ONLINE
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run
 
