@@ -13,7 +13,6 @@ from eascope.analysis.answer import answers
 from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.compare_text import floor_words, head, number, signed, text
-from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.statistics import ENOUGH
 from eascope.analysis.verdict_text import short
 from eascope.host.record import Record
@@ -39,7 +38,10 @@ def glance_of(comparison: Comparison) -> Glance:
     leading = _leading(comparison)
     answer, run = _answer(comparison, len(leading)), head(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
-    expected = [_expectation(verdict) for verdict in comparison.verdicts]
+    expected = [
+        f"expected of {verdict.variant}: {verdict.statement}: {short(verdict)}"
+        for verdict in comparison.verdicts
+    ]
     # An empty line stands before and after what was run.
     room = _ROOM - len(answer) - len(run) - 2 - len(leading)
     kept = min(len(expected), max(room - min(len(tasks), _FEWEST_TASKS), 1))
@@ -178,10 +180,6 @@ def _measure(comparison: Comparison, line: Line) -> GlanceMeasure:
         },
         floor=comparison.noise.floor(line.row) if comparison.noise else None,
     )
-
-
-def _expectation(verdict: Verdict) -> str:
-    return f"expected of {verdict.variant}: {verdict.statement}: {short(verdict)}"
 
 
 def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:

@@ -193,7 +193,7 @@ def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
     rows = [
         (
             *(cluster, f"{int(khz) / 1000:g}", f"{power / 1000:.1f}"),
-            _published_mw(comparison, cluster, int(khz)),
+            f"{comparison.platform.cluster(cluster).opp(int(khz)).power_uw / 1000:.1f}",
         )
         for cluster, by_khz in given.opp_microwatt.items()
         for khz, power in sorted(by_khz.items(), key=lambda item: int(item[0]))
@@ -242,11 +242,6 @@ def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
     short, long = _wide(decisions.summary(decided)), _wide(decisions.listing(decided))
     head = f"The first {decisions.LISTED} of each variant about the scenario's tasks"
     return f"{note}{short}<details><summary>{head}</summary>{long}</details>"
-
-
-def _published_mw(comparison: Comparison, cluster: str, khz: int) -> str:
-    """The platform's own figure of an OPP."""
-    return f"{comparison.platform.cluster(cluster).opp(khz).power_uw / 1000:.1f}"
 
 
 def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]]) -> str:

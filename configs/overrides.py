@@ -19,7 +19,7 @@ from typing import Any
 from eascope.configs import opp_spacing
 from eascope.configs.activity import BUSY_LOOP, has_activity, load_activity
 from eascope.configs.delta import SOURCES
-from eascope.configs.opp_spacing import OppRow, frequencies, is_computed, rows
+from eascope.configs.opp_spacing import OppRow, frequencies, rows
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
 from eascope.host.errors import RequestError, names_allowed, nearest, shortened, shown
@@ -246,7 +246,7 @@ class _Made:
             if high_row.power_uw <= low_row.power_uw:
                 raise _wrong(key, value, "OPPs whose powers differ: fewer of them")
         table = self._cluster(name)
-        if is_computed(cluster, wanted):
+        if not {*wanted} <= {opp.khz for opp in cluster.opps}:
             self._cite(
                 f"opps-{name}",
                 f"computed: by {shown_setting(value)} from the OPPs of {self._whose(name)}: "

@@ -134,7 +134,8 @@ def artefact(
     if (folder / MANIFEST).is_file():
         check_artefact(folder, large=large)
         if work_folder() is None:
-            _mark_used(folder)
+            with suppress(OSError):  # a cache that is read-only
+                os.utime(folder)  # the sign of its last use
         return folder
     if (work := work_folder()) is not None:
         return _made_dry(
@@ -175,12 +176,6 @@ def _made_dry(folder: Path, build: Callable[[Path], None], label: str, estimate:
 def lock_of_entry(folder: Path) -> Path:
     """The file that is locked by the process that builds the artefact ``folder``."""
     return folder.parent / f".{folder.name}.lock"
-
-
-def _mark_used(folder: Path) -> None:
-    """Set the folder's time to now, as a sign of its last use."""
-    with suppress(OSError):  # a cache that is read-only
-        os.utime(folder)
 
 
 def _write_manifest(folder: Path, key_fields: Mapping[str, Any]) -> None:

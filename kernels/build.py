@@ -96,7 +96,7 @@ def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
         "kernel",
         key,
         lambda work: _build(spec, source, work),
-        label=kernel_label(spec.name, source),
+        label=f"kernel {spec.name}, {source.label}",
         estimate=estimate(kept_objects(source, _series_folders(spec), spec.more)),
     )
     return _artefact(spec.name, folder)
@@ -106,11 +106,6 @@ def _source(spec: Kernel) -> Source:
     if spec.tree:
         return tree_source(spec.tree)
     return find_source(_series_folders(spec), spec.release)
-
-
-def kernel_label(name: str, source: Source) -> str:
-    """The label of the kernel ``name`` in progress lines."""
-    return f"kernel {name}, {source.label}"
 
 
 def built(name: str = "base") -> KernelArtefact | None:

@@ -171,7 +171,7 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
             energies = [*head, name + release, list(result.total.values[name].values())]
             rows["cells"].append(cell)
             rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
-        for verdict in _verdicts(result):
+        for verdict in (verdict_row(each) for each in result.verdicts if each.met is not None):
             row = [*head, verdict[0] + release, *verdict[1:]]
             rows["verdicts"] += [row] if row not in rows["verdicts"] else []
         rows["printed"] += [[*head, *row] for row in _printed(result, printed)]
@@ -228,11 +228,6 @@ def _change(line: Line | None, result: Comparison, name: str) -> tuple[float | N
         return (None, None, None)
     ends = diff.in_percent()
     return (diff.percent, *([cut(end, PERCENT_CHANGE) for end in ends] if ends else (None, None)))
-
-
-def _verdicts(result: Comparison) -> Iterator[list[Any]]:
-    """The rows of statements that could be measured."""
-    return (verdict_row(verdict) for verdict in result.verdicts if verdict.met is not None)
 
 
 def verdict_row(verdict: Verdict) -> list[Any]:

@@ -115,7 +115,8 @@ def _axis(comparison: Comparison) -> str:
     """The label of the axis."""
     primary = comparison.primary
     if primary is comparison.total:
-        return f"energy of the {_window_s(comparison):.3g} s window (mJ)"
+        window_s = comparison.variants[comparison.baseline][0].result.window_s
+        return f"energy of the {window_s:.3g} s window (mJ)"
     return f"energy {primary.row.label} (mJ)"
 
 
@@ -151,11 +152,6 @@ def _difference(comparison: Comparison, name: str) -> str:
     if difference is None or difference.percent is None:
         return ""
     return f"\n{difference.percent:+.1f} %" + ("\nundecided" if difference.clear is False else "")
-
-
-def _window_s(comparison: Comparison) -> float:
-    """Length of the window in s."""
-    return comparison.variants[comparison.baseline][0].result.window_s
 
 
 def _layers(comparison: Comparison, energies: Mapping[str, Tables]) -> list[Layer]:

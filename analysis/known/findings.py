@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from eascope.analysis.known.origin import DATA, older
-from eascope.analysis.records.cell import NO_NOISE, CellRecord, speeds_control
+from eascope.analysis.records.cell import NO_NOISE, CellRecord
 from eascope.host.record import Record
 from eascope.host.strict import StrictTable, read_toml
 
@@ -65,14 +65,9 @@ def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
 
     The cell's ``speeds``, and whether seeds draw noise, are separate conditions.
     """
-    own = (speeds_control(speeds), NO_NOISE)
+    own = (f"{speeds}-speeds", NO_NOISE)
     words = [word.replace("-", " ") for word in set_otherwise if word not in own]
     return ", ".join(words) or NO_CONTROLS
-
-
-def seed_words(replicates: bool) -> str:
-    """`Conditions.seeds`."""
-    return REPLICATES if replicates else STARTS
 
 
 def conditions_of(cell: CellRecord, power: str) -> Conditions:
@@ -87,7 +82,7 @@ def conditions_of(cell: CellRecord, power: str) -> Conditions:
         speeds=cell.controls.speeds,
         power=power,
         energy_model=cell.energy_model.words,
-        seeds=seed_words(cell.replicates),
+        seeds=REPLICATES if cell.replicates else STARTS,
         controls=control_words(cell.set_otherwise, cell.controls.speeds),
     )
 

@@ -57,11 +57,6 @@ NO_NOISE = "no-noise"
 NO_GROUP = "root"
 
 
-def speeds_control(speeds: str) -> str:
-    """Of `CellRecord.set_otherwise`: core types have these ``speeds``."""
-    return f"{speeds}-speeds"
-
-
 @dataclass(frozen=True, kw_only=True)
 class KernelRecord(KernelProvenance):
     """A built kernel: its name, the output of ``uname -r``, and its origin."""

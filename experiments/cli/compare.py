@@ -131,12 +131,12 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: the request is wrong, or a run failed.
     """
     from eascope.experiments.comparisons import comparison_folder
-    from eascope.experiments.writable import check_out, check_runs_place
+    from eascope.experiments.writable import check_runs_place, check_writable
 
     check_runs_place()
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:
-        check_out(out)
+        check_writable("--out", out)
     if options.dry_run:
         return dry_run(options, lambda: _planned(asked_of(options)))
     asked = asked_of(options)

@@ -119,7 +119,9 @@ def _command(parser: argparse.ArgumentParser) -> str:
     """One command: what it does, its usage and example, its options by group."""
     description = (parser.description or "").strip()
     lines = [f"## `{parser.prog}`", "", description[:1].upper() + description[1:], ""]
-    lines += [f"    {_usage(parser)}", ""]
+    # On one line, for any width of the terminal.
+    usage = " ".join(parser.format_usage().split()).removeprefix("usage: ").replace(" [-h]", "")
+    lines += [f"    {usage}", ""]
     if parser.epilog:
         kind, _, example = parser.epilog.strip().partition(": ")
         lines += [f"{kind[:1].upper()}{kind[1:]}:", "", f"    {example}", ""]
@@ -135,12 +137,6 @@ def _shown(action: argparse.Action) -> bool:
     return action.help is not argparse.SUPPRESS and not isinstance(
         action, argparse._HelpAction | argparse._SubParsersAction
     )
-
-
-def _usage(parser: argparse.ArgumentParser) -> str:
-    """The usage on one line, for any width of the terminal, without ``--help``."""
-    words = " ".join(parser.format_usage().split()).removeprefix("usage: ")
-    return words.replace(" [-h]", "")
 
 
 def _row(parser: argparse.ArgumentParser, action: argparse.Action) -> Row:
