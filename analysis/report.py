@@ -25,36 +25,7 @@ from eascope.analysis.verdict_text import counts, details
 from eascope.host.cache import write_atomic
 from eascope.host.table import Column, Row, Table, TableCell
 
-_STYLE = """
-:root { --ink: #1a1a1a; --muted: #5f5f5f; --line: #dcdcdc; --tint: #f5f6f7; }
-* { box-sizing: border-box; }
-body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
-  color: var(--ink); background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem; }
-h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
-h2 { font-size: 1.12rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line);
-  padding-bottom: .2rem; }
-p.lead { font-size: 1.05rem; }
-ul.attention { color: #a03c00; font-weight: 600; }
-p.note, td.note, figcaption { color: var(--muted); font-size: .88rem; }
-nav { font-size: .88rem; margin: .6rem 0 0; }
-nav a { margin-right: 1rem; color: #0b5394; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .16rem .7rem .16rem 0; text-align: right; vertical-align: top; }
-th.left, td.left { text-align: left; }
-thead th { border-bottom: 1px solid var(--ink); }
-tbody tr:hover { background: var(--tint); }
-tr.group th { padding-top: .7rem; text-align: left; }
-td.left { overflow-wrap: break-word; max-width: 46rem; }
-.shown { color: #00664b; font-weight: 600; white-space: nowrap; }
-.refuted { color: #a03c00; font-weight: 600; white-space: nowrap; }
-.undecided { color: var(--muted); white-space: nowrap; }
-code { font-size: .92em; }
-figure { margin: 1rem 0 1.6rem; }
-figure svg { width: 100%; height: auto; display: block; }
-ul { padding-left: 1.2rem; margin: .3rem 0; }
-@media print { body { margin: 0; max-width: none; font-size: 10pt; } nav { display: none; } }
-"""
+_STYLE = Path(__file__).with_name("report.css")
 
 _CAPTIONS = {
     "energy": "Energy of the window by cluster and component; the parts sum to the total exactly.",
@@ -121,7 +92,7 @@ def page(
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_STYLE.read_text()}</style></head>\n<body>\n"
         f"<header><h1>{escape(title)}</h1>\n{_lead(comparison, robust)}\n"
         f"<nav>{links}</nav></header>\n"
         f"{body}\n</body></html>\n"
