@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from eascope.analysis.compare import Comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.figures import style
-from eascope.analysis.figures.common import label, mark_events, note_of, stretch
+from eascope.analysis.figures.common import label, legend, mark_events, note_of, stretch
 from eascope.configs.platform import Platform
 
 
@@ -56,16 +56,9 @@ def draw(comparison: Comparison) -> Figure:
             right.set_xlabel("CPU time (%)")
     handles = [Patch(color=colour, label=task) for task, colour in colours.items()]
     handles.append(Patch(color=style.REST, label="other threads"))
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.1, 1 - (0.27 + note.above) / height),
-        ncols=min(len(handles), 6),
-        borderaxespad=0,
-        handlelength=1.1,
-        handleheight=0.9,
-        columnspacing=1.4,
-    )
+    corner = (0.1, 1 - (0.27 + note.above) / height)
+    sizes = {"handlelength": 1.1, "handleheight": 0.9, "columnspacing": 1.4}
+    legend(figure, handles, corner, min(len(handles), 6), **sizes)
     label(figure, note)
     return figure
 
