@@ -59,16 +59,12 @@ def replay_toml(made: Imported, name: str) -> str:
         lines += _table(
             task, _words([of.thread.name]), f"{of.thread.comm} {of.thread.tid}: {of.loop}"
         )
-    if len(made.recorded.threads) > len(own) + len(recorders):
-        if recorders:
-            lines += _table(
-                "recorder", _words(recorders), "the recorder's; --drop-recorder leaves them out"
-            )
-        lines += _table("others", '"others"', "all other threads")
-    elif recorders:
+    if recorders:
         lines += _table(
             "recorder", _words(recorders), "the recorder's; --drop-recorder leaves them out"
         )
+    if len(made.recorded.threads) > len(own) + len(recorders):
+        lines += _table("others", '"others"', "all other threads")
     return "\n".join(lines) + "\n"
 
 
