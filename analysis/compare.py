@@ -13,7 +13,7 @@ from eascope.analysis.difference import Difference, difference
 from eascope.analysis.known.findings import Conditions, conditions_of, findings
 from eascope.analysis.known.noise import recorded
 from eascope.analysis.null import Null, RecordedNull
-from eascope.analysis.records.cell import CellRecord, Expectation, SourceConditionsRecord
+from eascope.analysis.records.cell import CellRecord, Expectation
 from eascope.analysis.records.result import PowerModelRecord, Result, mean_result
 from eascope.analysis.records.verdict import LEVEL, Verdict
 from eascope.analysis.rows import PER_WORK, WORK, MeasureRow, rows
@@ -317,32 +317,17 @@ def control_text(words: Sequence[str]) -> str:
     return ", ".join(word.replace("-", " ") for word in words)
 
 
-def are_the_sources(cell: CellRecord) -> bool:
-    """Whether the cell has all conditions of the scenario's source, and its board if named."""
-    had = cell.source_conditions
-    return (
-        had is not None
-        and had.platform in ("", cell.platform)
-        and {*had.controls} <= {*cell.set_otherwise}
-    )
-
-
 def against_source(cell: CellRecord) -> str:
     """The runs' conditions and the source's, in a line; empty where the scenario states none."""
     had = cell.source_conditions
     if had is None:
         return ""
-    if are_the_sources(cell):
+    board = had.platform in ("", cell.platform)
+    if board and {*had.controls} <= {*cell.set_otherwise}:
         whose = SOURCE if had.platform else "those of the source's kernel, not of its board"
         return f"conditions: {whose}: {had.source}"
-    return f"conditions: {DEFAULTS}; {SOURCE} {_had(had, cell.platform)}"
-
-
-def _had(had: SourceConditionsRecord, platform: str) -> str:
-    """The conditions of the source that these runs do not have."""
-    if had.platform in ("", platform):
-        return f"(--source-conditions): {control_text(had.controls)}"
-    return f"are of {had.platform}"
+    others = f"(--source-conditions): {control_text(had.controls)}"
+    return f"conditions: {DEFAULTS}; {SOURCE} {others if board else f'are of {had.platform}'}"
 
 
 def by_variant(runs: Iterable[tuple[str, Derived]]) -> dict[str, list[Derived]]:

@@ -161,8 +161,11 @@ class _Made:
                 key, value, f"no single OPP where {first}.core, .opps or .uv sets them all"
             )
         else:
-            self._check_state(first, rest.split("."), key, value)
-            _put(self._cluster(first), rest.split("."), value, key)
+            path, states = rest.split("."), [state.name for state in self.now[first].idle_states]
+            if path[0] == "idle_states" and len(path) > 1 and path[1] not in states:
+                allowed = f"a key of an idle state of {first}: {', '.join(states)}"
+                raise _wrong(key, value, f"{allowed}{nearest(path[1], states)}")
+            _put(self._cluster(first), path, value, key)
 
     def document(self) -> dict[str, Any]:
         """The tables of the file."""
@@ -318,16 +321,6 @@ class _Made:
             return
         gone = [state for state in states if state not in value]
         self.remove += [f"cluster.{name}.idle_states.{state}" for state in gone]
-
-    def _check_state(self, name: str, path: list[str], key: str, value: Setting) -> None:
-        """Refuse a key of an idle state that the cluster does not have.
-
-        :raises RequestError: one line with the nearest state, and all.
-        """
-        states = [state.name for state in self.now[name].idle_states]
-        if path[0] == "idle_states" and len(path) > 1 and path[1] not in states:
-            near = nearest(path[1], states)
-            raise _wrong(key, value, f"a key of an idle state of {name}: {', '.join(states)}{near}")
 
     def _drop_sleep(self, name: str) -> None:
         """Take away the sleep of the whole cluster, whose state it has no more."""

@@ -125,9 +125,7 @@ def guest_of(scenario: Scenario) -> ImageArtefact:
     return with_prepared(image, scenario.prepared, BOOT) if scenario.prepared else image
 
 
-@cache
-def _digest(path: Path) -> str:
-    return sha256_file(path)
+_digest = cache(sha256_file)
 
 
 def missing(names: Names) -> list[NotBuilt]:

@@ -122,7 +122,9 @@ def findings(
     if not path.is_file():
         return {}
     top = read_toml(path)
-    conditions = _conditions(top.table("conditions"))
+    table = top.table("conditions")
+    conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
+    table.finish()
     result = top.table("patches") if top.has("patches") else None
     patches = {} if result is None else {queue: _digest(result, queue) for queue in result.data}
     known: dict[tuple[str, str], Finding] = {}
@@ -142,9 +144,3 @@ def _digest(table: StrictTable, queue: str) -> str:
     if not re.fullmatch(r"[\w-]+@\d+\.\d+", queue) or not re.fullmatch("[0-9a-f]{64}", digest):
         raise table.error(queue, "a digest of 64 digits by queue@release, such as base@6.12")
     return digest
-
-
-def _conditions(table: StrictTable) -> Conditions:
-    conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
-    table.finish()
-    return conditions

@@ -16,7 +16,6 @@ from eascope.experiments.finished import derived_for
 from eascope.experiments.pool import run_all
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.request import NULL_VARIANT, Request, null_requests, resolve
-from eascope.experiments.runs import Run
 
 #: A platform and a scenario.
 Pair = tuple[str, str]
@@ -34,12 +33,8 @@ def measure(pairs: Sequence[Pair], seeds: int) -> list[Comparison]:
     identity = identity_of(resolved[0][0].engine)
     cells = [[prepare(names, identity) for names in group] for group in resolved]
     flat = {cell.asked: cell for group in cells for cell in group}
-    done = dict(zip(flat, run_all(list(flat.values()), _derived), strict=True))
+    done = dict(zip(flat, run_all(list(flat.values()), derived_for), strict=True))
     return [_compared(group, [done[cell.asked] for cell in group]) for group in cells]
-
-
-def _derived(cell: Cell, run: Run) -> Derived:
-    return derived_for(cell, run)
 
 
 def _compared(cells: Sequence[Cell], derived: Sequence[Derived]) -> Comparison:
