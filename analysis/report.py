@@ -336,7 +336,6 @@ def _provenance(comparison: Comparison) -> str:
 
 
 def _plain(value: object) -> str:
-    """A JSON value in words."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items()) or "-"
     if isinstance(value, list | tuple):
@@ -347,7 +346,6 @@ def _plain(value: object) -> str:
 
 
 def _words(heads: Sequence[str], rows: Sequence[Row]) -> str:
-    """A table of texts only."""
     return _wide(Table.of(heads, rows, left=len(heads)))
 
 

@@ -347,7 +347,6 @@ def _entries(path: str, data: object, changes: object) -> Iterator[tuple[object,
 
 
 def _named(entries: object) -> Mapping[str, object]:
-    """Entries by name."""
     if isinstance(entries, list):
         return {str(row.get("name")): row for row in entries if isinstance(row, dict)}
     return entries if isinstance(entries, dict) else {}

@@ -136,7 +136,6 @@ def _cpu_map(platform: Platform, layout: Layout) -> list[str]:
 
 
 def _shared_cache(name: str, level: int, figures: list[str], label: str) -> list[str]:
-    """A cache's node."""
     head = ['compatible = "cache";', f"cache-level = <{level}>;", "cache-unified;"]
     return _node(name, head + figures, label)
 

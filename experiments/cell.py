@@ -297,7 +297,6 @@ def digests_of(engine: Engine, machine: Machine, identity: Identity) -> dict[str
 
 
 def _settings(engine: Engine, machine: Machine) -> dict[str, Any]:
-    """The engine's settings."""
     return {
         "engine": engine.settings(machine).encode(),
         "cmdline": machine.cmdline,

@@ -138,7 +138,6 @@ def _controls_record(
 
 
 def _config_value(config: Path, name: str) -> int:
-    """An integer option of the built kernel's configuration."""
     match = re.search(rf"^CONFIG_{name}=(\d+)$", config.read_text(), re.MULTILINE)
     if match is None:
         raise ValueError(f"{config}: CONFIG_{name} is not set")

@@ -204,7 +204,6 @@ def _check_memory(
 
 
 def _under_conditions(request: Request) -> Request:
-    """``request`` with the controls of the scenario's source, if it asks for them."""
     if not request.source_conditions:
         return request
     conditions = conditions_of(request.scenario)
@@ -213,7 +212,6 @@ def _under_conditions(request: Request) -> Request:
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:
-    """Check that expectations name variants that exist or are planned."""
     for number, expect in enumerate(scenario.expect):
         table = f"expect[{number}]"
         for key, names in (

@@ -168,7 +168,6 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
 def _kernel_threads(
     top: StrictTable, platform: Platform
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """The table ``[kernel_threads]``."""
     table = top.table("kernel_threads") if top.has("kernel_threads") else StrictTable("", {})
     for name in table.data:
         if not re.fullmatch(r"[\w:/.-]{1,15}", name):
@@ -220,7 +219,6 @@ def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
 
 
 def _frames(top: StrictTable, tasks: list[str]) -> FramesRecord | None:
-    """The tasks that make frames."""
     if not top.has("frames"):
         return None
     table = top.table("frames")
@@ -312,7 +310,6 @@ def check_noise(scenario: Scenario, tables: tuple[StrictTable, ...], platform: P
 
 
 def _check_varies(scenario: Scenario, task: Task, table: StrictTable) -> None:
-    """One task that varies."""
     phases = task.phases
     key = "work_cv" if task.work_cv else "clock"
     if task.work_cv and all(

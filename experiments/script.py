@@ -176,7 +176,6 @@ def document_path(name: str) -> str:
 
 
 def _command(name: str, rt_app: str) -> str:
-    """What runs an input."""
     program = f"{REPLAY} {rt_app}" if name == recorded.NAME else rt_app
     return f"{program} {document_path(name)}"
 

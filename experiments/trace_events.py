@@ -108,7 +108,6 @@ def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> No
 
 
 def _added_in(queue: Path) -> set[str]:
-    """Names of the events that a queue adds, in any release."""
     return added_by([*queue.rglob("*.patch"), *own_files(queue).values()])
 
 

@@ -74,10 +74,9 @@ class Level:
     coefficient: float | None
     sources: tuple[str, ...]
 
-    def dynamic_pj(self, ipc: float | None = None) -> dict[str, float]:
+    def dynamic_pj(self) -> dict[str, float]:
         """Dynamic energy of a busy CPU's cycle in pJ by group, at the design supply."""
-        power = self.power
-        ipc = self.ipc if ipc is None else ipc
+        power, ipc = self.power, self.ipc
 
         def energy(events: Mapping[str, float]) -> float:
             return sum(count * power.pj(event) for event, count in events.items())

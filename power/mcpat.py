@@ -141,9 +141,9 @@ def load_derived(core: str, directory: Path = DERIVED) -> CorePower:
 
 
 @cache
-def temperature_table(directory: Path = DERIVED) -> tuple[tuple[float, float], ...]:
+def temperature_table() -> tuple[tuple[float, float], ...]:
     """(degrees Celsius, sub-threshold leakage relative to the design point), ascending."""
-    top = read_json(directory / "scaling" / "g-of-t.json")
+    top = read_json(DERIVED / "scaling" / "g-of-t.json")
     rows = top.tables("relative_to_design", 2, 50)
     return tuple(
         (row.number("temperature_k", 200, 500) - CELSIUS, row.number("core", 0, 1000))

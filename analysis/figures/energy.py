@@ -108,7 +108,6 @@ def _energy_mj(comparison: Comparison, name: str) -> Tables:
 
 
 def _axis(comparison: Comparison) -> str:
-    """The label of the axis."""
     primary = comparison.primary
     if primary is comparison.total:
         window_s = comparison.variants[comparison.baseline][0].result.window_s

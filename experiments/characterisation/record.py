@@ -145,7 +145,6 @@ def times(kernels: Iterable[KernelActivity]) -> list[KernelTime]:
 
 
 def _times_text(kernels: Sequence[KernelActivity]) -> str:
-    """A line for each kernel and cluster."""
     columns = (
         *(Column("kernel", "left"), Column("cluster", "left"), Column("cycles")),
         *(Column("memory", unit="ns"), Column("largest error", unit="%")),

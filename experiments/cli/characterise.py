@@ -152,7 +152,6 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
 
 
 def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
-    """Speeds of system code: JSON and text."""
     from eascope.configs.activity import load_activity
     from eascope.configs.system_activity import load_system, system_path
     from eascope.experiments.characterisation.system import system_text

@@ -101,7 +101,6 @@ def campaign_lines(survey: Survey) -> list[str]:
 
 
 def _runs(options: argparse.Namespace) -> int:
-    """Print every run."""
     from eascope.experiments.runs import all_runs
 
     objects = [run_object(entry) for entry in all_runs()]

@@ -133,13 +133,11 @@ def _without_collection() -> Iterator[None]:
 
 
 @_without_collection()
-def survey_of(
-    campaign: Campaign, platforms: Path, *, look_up: bool = True, most: int = MOST_LOOKED_UP
-) -> Survey:
+def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> Survey:
     """The state of every cell of a campaign.
 
     :param platforms: where files of derived platforms go.
-    :param look_up: whether runs that the ledger does not know are looked for, ``most`` at most.
+    :param look_up: whether runs that the ledger does not know are looked for.
     :raises RequestError: one line: a fault of the campaign, with its cell.
     """
     points = campaign.checked_points()
@@ -158,7 +156,7 @@ def survey_of(
         del kernel
         survey.to_build |= {part.label: part.estimate for part in missing(names)}
     if look_up:
-        _look_up(survey, most)
+        _look_up(survey)
     return survey
 
 
@@ -193,7 +191,7 @@ def _state(line: LedgerLine | None, folders: set[str]) -> str:
     return MISSING if from_outside(line.cause) else FAILED
 
 
-def _look_up(survey: Survey, most: int) -> None:
+def _look_up(survey: Survey) -> None:
     """Look for runs of other commands: `eascope compare` writes no ledger."""
     unknown = [
         (number, place)
@@ -201,8 +199,8 @@ def _look_up(survey: Survey, most: int) -> None:
         for place, state in enumerate(survey.states[number])
         if state == MISSING and group.group_id
     ]
-    survey.not_looked_up = max(0, len(unknown) - most)
-    for number, place in unknown[:most]:
+    survey.not_looked_up = max(0, len(unknown) - MOST_LOOKED_UP)
+    for number, place in unknown[:MOST_LOOKED_UP]:
         names = survey.groups[number].names.with_seed(survey.campaign.seeds[place])
         survey.states[number][place] = _state_of(Run(runs_root() / prepare(names).simkey))
 
