@@ -261,7 +261,7 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
 
     :raises EascopeError: when there is no variant or no run, or the runs differ in platform,
         scenario, engine, mode, duration, elision or controls: a difference would mean nothing.
-            Or when a run has no partner (`analysis.pairing.paired`).
+            Or when a run has no partner (`paired`).
     """
     if not variants or not all(variants.values()):
         raise EascopeError("nothing to compare: every variant needs at least one run")
