@@ -382,9 +382,6 @@ def _check_deeper(row: StrictTable, before: IdleState, state: IdleState) -> None
             least = f"more than {last}" if more else f"at least {last}"
             raise row.error(key, f"{least}: idle states from shallow to deep")
     if state.power_uw > before.power_uw:
-        raise bad_input(
-            row.file,
-            row.key("power_uw"),
-            state.power_uw,
-            f"at most {before.power_uw}: a deeper idle state never takes more power",
+        raise row.error(
+            "power_uw", f"at most {before.power_uw}: a deeper idle state never takes more power"
         )

@@ -81,7 +81,7 @@ def check_attributes(
             # Without one it has what the kernel gives real-time tasks, which is a setting.
             allowed = "no min that the task itself does not have, in a task with fifo or rr"
             where = next(one for one in _parts(table) if "min" in one.data.get("uclamp", ()))
-            raise bad_input(where.file, where.key("uclamp"), dict(where.data["uclamp"]), allowed)
+            raise where.error("uclamp", allowed)
         if task.slice_us is not None and len(policies) > 1:
             raise table.error("slice_us", "not together with a phase's policy, which resets it")
         if DEADLINE not in policies:
@@ -104,9 +104,7 @@ def check_attributes(
                     *map(one.data["deadline"].get, ("runtime_us", "period_us"))
                 ),
             )
-            raise bad_input(
-                where.file, where.key("deadline"), dict(where.data["deadline"]), allowed
-            )
+            raise where.error("deadline", allowed)
 
 
 def _parts(table: StrictTable) -> list[StrictTable]:

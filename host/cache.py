@@ -138,9 +138,13 @@ def artefact(
                 os.utime(folder)  # the sign of its last use
         return folder
     if (work := work_folder()) is not None:
-        return _made_dry(
-            work / kind / folder.name, build, label or kind, about(estimate_s, estimate)
-        )
+        if kind not in CHEAP:
+            refuse(label or kind, about(estimate_s, estimate))
+        folder = work / kind / folder.name
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            build(folder)
+        return folder
     with locked(lock_of_entry(folder)):
         if (folder / MANIFEST).is_file():
             check_artefact(folder, large=large)
@@ -157,19 +161,6 @@ def artefact(
                 build(work)
             _write_manifest(work, key_fields)
             os.replace(work, folder)
-    return folder
-
-
-def _made_dry(folder: Path, build: Callable[[Path], None], label: str, estimate: str) -> Path:
-    """A cheap artefact, outside of the cache.
-
-    :raises NotBuilt: for any other.
-    """
-    if folder.parent.name not in CHEAP:
-        refuse(label, estimate)
-    if not folder.exists():
-        folder.mkdir(parents=True)
-        build(folder)
     return folder
 
 
