@@ -83,11 +83,6 @@ class Comparison:
         return self.variants[self.baseline][0].result.power_model
 
     @property
-    def engine(self) -> str:
-        """The engine of all runs."""
-        return self.cell.engine
-
-    @property
     def tasks(self) -> list[str]:
         """Names of the scenario's tasks."""
         return [task.name for task in self.cell.tasks]

@@ -164,7 +164,9 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
     for group, result in done:
         head, release, printed = group.head, group.release, group.compared.printed
         if group.compared.engine:
-            rows["engines"] += [[*head, result.engine, *row] for row in _printed(result, printed)]
+            rows["engines"] += [
+                [*head, result.cell.engine, *row] for row in _printed(result, printed)
+            ]
             continue
         for name in result.names:
             cell = [*head, name + release, result.baseline + release, *_cell(result, name)]
