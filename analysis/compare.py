@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from eascope.analysis.conditions import against_source, control_text
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import Difference, difference
 from eascope.analysis.known.findings import Conditions, conditions_of, findings
 from eascope.analysis.known.noise import recorded
 from eascope.analysis.null import Null, RecordedNull
-from eascope.analysis.pairing import paired
 from eascope.analysis.records.cell import CellRecord, Expectation
 from eascope.analysis.records.result import PowerModelRecord, Result, mean_result
 from eascope.analysis.records.verdict import LEVEL, Verdict
@@ -83,11 +81,6 @@ class Comparison:
     def power_model(self) -> PowerModelRecord:
         """Name and description of the power model that all energy is computed with."""
         return self.variants[self.baseline][0].result.power_model
-
-    @property
-    def engine(self) -> str:
-        """The engine of all runs."""
-        return self.cell.engine
 
     @property
     def tasks(self) -> list[str]:
@@ -263,7 +256,7 @@ def comparison(platform: Platform, variants: Mapping[str, Sequence[Derived]]) ->
 
     :raises EascopeError: when there is no variant or no run, or the runs differ in platform,
         scenario, engine, mode, duration, elision or controls: a difference would mean nothing.
-            Or when a run has no partner (`analysis.pairing.paired`).
+            Or when a run has no partner (`paired`).
     """
     if not variants or not all(variants.values()):
         raise EascopeError("nothing to compare: every variant needs at least one run")
@@ -309,3 +302,74 @@ def discoveries(p_values: Mapping[Key, float]) -> set[Key]:
         (rank for rank, (_, p) in enumerate(ordered, 1) if p <= rate * rank / many), default=0
     )
     return {key for key, _ in ordered[:last]}
+
+
+SOURCE, DEFAULTS = "the source's", "defaults"
+
+
+def control_text(words: Sequence[str]) -> str:
+    """Words of `analysis.records.cell.CellRecord.set_otherwise` for a person."""
+    return ", ".join(word.replace("-", " ") for word in words)
+
+
+def against_source(cell: CellRecord) -> str:
+    """The runs' conditions and the source's, in a line; empty where the scenario states none."""
+    had = cell.source_conditions
+    if had is None:
+        return ""
+    board = had.platform in ("", cell.platform)
+    if board and {*had.controls} <= {*cell.set_otherwise}:
+        whose = SOURCE if had.platform else "those of the source's kernel, not of its board"
+        return f"conditions: {whose}: {had.source}"
+    others = f"(--source-conditions): {control_text(had.controls)}"
+    return f"conditions: {DEFAULTS}; {SOURCE} {others if board else f'are of {had.platform}'}"
+
+
+def by_variant(runs: Iterable[tuple[str, Derived]]) -> dict[str, list[Derived]]:
+    """Runs by the variant that each was asked for, in the order in which variants first occur."""
+    variants: dict[str, list[Derived]] = {}
+    for variant, run in runs:
+        variants.setdefault(variant, []).append(run)
+    return variants
+
+
+def paired(variants: Mapping[str, Sequence[Derived]]) -> dict[str, list[Derived]]:
+    """The runs of each variant in the order of seeds: the same place is the same replicate.
+
+    Seed and replicate are those that the runs record; the order of the given lists says nothing.
+
+    :raises EascopeError: when a variant has a seed twice, when a run has no partner, or when one
+        seed drew different things for two variants.
+    """
+    seeds = {name: _by_seed(name, runs) for name, runs in variants.items()}
+    every = sorted({seed for runs in seeds.values() for seed in runs})
+    for name, runs in seeds.items():
+        missing = [str(seed) for seed in every if seed not in runs]
+        if missing:
+            others = ", ".join(
+                other for other, has in seeds.items() if any(int(seed) in has for seed in missing)
+            )
+            raise EascopeError(
+                f"{name} has no run of seed {', '.join(missing)}, but {others} has: runs are "
+                "compared seed by seed"
+            )
+    first = next(iter(seeds.values()), {})
+    for runs in seeds.values():
+        for seed, run in runs.items():
+            if run.cell.replicate != first[seed].cell.replicate:
+                raise EascopeError(
+                    f"{run.run}: seed {seed} drew another replicate than in {first[seed].run}: "
+                    "they cannot be compared"
+                )
+    return {name: [runs[seed] for seed in every] for name, runs in seeds.items()}
+
+
+def _by_seed(name: str, runs: Sequence[Derived]) -> dict[int, Derived]:
+    seeds: dict[int, Derived] = {}
+    for run in runs:
+        other = seeds.setdefault(run.cell.seed, run)
+        if other is not run:
+            raise EascopeError(
+                f"{run.run}: {name} has seed {run.cell.seed} twice, also in {other.run}"
+            )
+    return seeds

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
+from textwrap import TextWrapper, wrap
 
 from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.engine import engine_words, kernel_words
@@ -177,24 +177,15 @@ def _null_note(comparison: Comparison) -> str:
 def _expect(comparison: Comparison) -> list[str]:
     if not comparison.verdicts:
         return []
+    wrapped = TextWrapper(_WIDTH, initial_indent=_DEEP, subsequent_indent=_DEEP + _INDENT).wrap
     lines = ["", "expectations"]
     for verdict in comparison.verdicts:
         lines.append(f"{_INDENT}{verdict.verdict}: {verdict.variant}: {verdict.statement}")
-        lines += wrap(
-            details(verdict),
-            width=_WIDTH,
-            initial_indent=_DEEP,
-            subsequent_indent=_DEEP + _INDENT,
-        )
+        lines += wrapped(details(verdict))
         if verdict.source:
             lines.append(f"{_DEEP}source: {verdict.source}")
         if verdict.explained:
-            lines += wrap(
-                f"finding: {verdict.explained}",
-                width=_WIDTH,
-                initial_indent=_DEEP,
-                subsequent_indent=_DEEP + _INDENT,
-            )
+            lines += wrapped(f"finding: {verdict.explained}")
     return lines
 
 

@@ -13,17 +13,24 @@ from pathlib import Path
 
 import polars as pl
 
-from eascope.analysis.blocked import check_gets_on
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.stages import check_events
-from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.analysis.programs import OPERATIONS
+from eascope.analysis.records.cell import (
+    BUSY_LOOP,
+    CELL,
+    PROGRAMS,
+    TURNS,
+    WAKE_UPS,
+    CellRecord,
+    ProgramRecord,
+)
 from eascope.analysis.records.result import RESULT, Judged, PowerModelRecord, Result
 from eascope.analysis.run_data import RunData
 from eascope.analysis.statement import Absent, parse, value_at
 from eascope.analysis.trace import offline_as_idle, read_trace
 from eascope.analysis.window import read_window
-from eascope.analysis.work import with_work
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import MARKS, TRACE
@@ -173,3 +180,93 @@ def met_by_run(cell: CellRecord, result: Result) -> tuple[Judged, ...]:
         value = sides[0][0] if len(sides) == 1 else tuple(sides)
         judged.append(Judged(expectation.statement, value, met))
     return tuple(judged)
+
+
+def with_work(cell: CellRecord, result: Result) -> Result:
+    """``result`` with its work and the energy of a unit of it, both absent if there was no work."""
+    done = work_done(cell, result)
+    per_work = result.energy_j.total / done if done else None
+    by_task = work_by_task_s(cell, result)
+    return replace(result, work=done, energy_per_work_j=per_work, task_work_s=by_task)
+
+
+def work_by_task_s(cell: CellRecord, result: Result) -> dict[str, float]:
+    """The busy loop's work of each task in the window, in s of the largest CPU at its top OPP."""
+    threads = {task.name: len(task.threads) for task in cell.tasks}
+    return {
+        task: result.window_s * speed * threads[task]
+        for task, speed in result.speed.items()
+        if task in threads
+    }
+
+
+def _operations(program: ProgramRecord, result: Result) -> float:
+    """The operations that a program reports, or else its asked count; loads do no work."""
+    if program.role != "measured":
+        return 0
+    return result.program.get(program.name, {}).get(OPERATIONS, program.count)
+
+
+def work_done(cell: CellRecord, result: Result) -> float:
+    """Work of all tasks in the window, in the scenario's unit.
+
+    The busy loop's is in seconds of the largest CPU at its top OPP.
+    """
+    kind, _, name = cell.work.counted.partition(".")
+    if kind == TURNS:
+        return result.turns[name]
+    if kind == WAKE_UPS:
+        return result.wakeups[name]
+    if kind == PROGRAMS:
+        return sum(_operations(program, result) for program in cell.programs)
+    if kind != BUSY_LOOP:
+        raise ValueError(f"{kind}: no way to count work")
+    return sum(work_by_task_s(cell, result).values())
+
+
+#: Bits of ``prev_state`` of a thread that has ended.
+_DEAD = 0x30
+
+
+def check_gets_on(source: RunData) -> None:
+    """Refuse a run in which nothing of the scenario ran, or a task waited through the window.
+
+    A task that gets no CPU is no fault: its missed deadlines are a result.
+
+    :raises EascopeError: one line that names the tasks.
+    """
+    tasks = source.cell.tasks
+    ran = set(source.slices["thread"].to_list())
+    if tasks and not source.cell.programs and not ran & {*source.threads}:
+        raise EascopeError(
+            f"{source.run}: no task of {source.cell.scenario} ran in the window: "
+            f"{', '.join(task.name for task in tasks)}"
+        )
+    waiting = [
+        task.name
+        for task in tasks
+        # It waits for others, and its rests are shorter than the window.
+        if (task.waits and 1000 * task.rest_us < source.window.ns)
+        and any(_asleep(source, name, ran) for name in task.threads)
+    ]
+    if waiting:
+        raise EascopeError(
+            f"{source.run}: {', '.join(waiting)} waited through the whole window for another task: "
+            f"{source.cell.scenario} makes no progress"
+        )
+
+
+def _asleep(source: RunData, thread: str, ran: set[str]) -> bool:
+    """Whether a living thread slept through the whole window, and no thread woke it."""
+    if thread in ran:
+        return False
+    end = pl.col("t_ns") + source.window.offset_ns <= source.window.t1_ns
+    left = source.trace.table("sched_switch").filter((pl.col("prev_comm") == thread) & end)
+    if not left.height:
+        return False
+    last = left.row(left.height - 1, named=True)
+    woken = source.trace.table("sched_waking").filter(
+        (pl.col("comm") == thread) & end & (pl.col("t_ns") > last["t_ns"])
+    )
+    sleeps = last["prev_state"] & 0xFF
+    return bool(sleeps and not sleeps & _DEAD and not woken.height)

@@ -47,26 +47,17 @@ def derived_folder(run: Path, fields: Mapping[str, object], make: Callable[[Path
             if not (wrong := damage(folder)):
                 return folder
             say(f"  derived again, because {wrong[0]}")
-    _check_raw(run)
-    root = _writable_root(run)
+    if wrong := damage(run):
+        raise EascopeError(f"{wrong[0]}: remove {run} and run its cell again")
+    own, cached = roots_of(run)
+    root = own if can_write(own) else cached
+    root.mkdir(parents=True, exist_ok=True)
     with writing_into(root), scratch(root, key) as work:
         make(work)
         (work / KEY).write_bytes(json_bytes(fields))
         seal(work)
         _publish(work, root / key)
     return root / key
-
-
-def _check_raw(run: Path) -> None:
-    if wrong := damage(run):
-        raise EascopeError(f"{wrong[0]}: remove {run} and run its cell again")
-
-
-def _writable_root(run: Path) -> Path:
-    own, cached = roots_of(run)
-    root = own if can_write(own) else cached
-    root.mkdir(parents=True, exist_ok=True)
-    return root
 
 
 def _publish(work: Path, folder: Path) -> None:

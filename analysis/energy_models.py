@@ -119,6 +119,5 @@ def _cell(
 
 def _percent(comparison: Comparison, name: str) -> str:
     """Energy of a variant relative to the baseline's, in percent."""
-    line = next(line for line in comparison.lines if line.row.path == ("energy_j", "total"))
-    percent = line.differences[name].percent
+    percent = comparison.total.differences[name].percent
     return "-" if percent is None else f"{percent:+.1f}"

@@ -6,16 +6,16 @@ Everything else is in `analysis.compare_text` (``--all``) and in the report.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from eascope.analysis.answer import answers
 from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.compare_text import floor_words, head, number, signed, text
-from eascope.analysis.records.glance import Glance, GlanceDifference, GlanceMeasure, GlanceRow
-from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.statistics import ENOUGH
 from eascope.analysis.verdict_text import short
+from eascope.host.record import Record
 from eascope.host.table import Table
 
 #: Lines, however many variants there are, with the two below that say where figures and report are.
@@ -38,7 +38,10 @@ def glance_of(comparison: Comparison) -> Glance:
     leading = _leading(comparison)
     answer, run = _answer(comparison, len(leading)), head(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
-    expected = [_expectation(verdict) for verdict in comparison.verdicts]
+    expected = [
+        f"expected of {verdict.variant}: {verdict.statement}: {short(verdict)}"
+        for verdict in comparison.verdicts
+    ]
     # An empty line stands before and after what was run.
     room = _ROOM - len(answer) - len(run) - 2 - len(leading)
     kept = min(len(expected), max(room - min(len(tasks), _FEWEST_TASKS), 1))
@@ -179,10 +182,6 @@ def _measure(comparison: Comparison, line: Line) -> GlanceMeasure:
     )
 
 
-def _expectation(verdict: Verdict) -> str:
-    return f"expected of {verdict.variant}: {verdict.statement}: {short(verdict)}"
-
-
 def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
     """The meaning of the star, and where the remaining output is."""
     star = "*: excludes zero, corrected for all rows. " if len(comparison.seeds) >= ENOUGH else ""
@@ -190,3 +189,64 @@ def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
     missing = f"Not shown: {', '.join(words)}. " if words else ""
     report = "; sources and findings are in the report" if len(comparison.names) > 1 else ""
     return f"{star}{missing}--all prints every measure{report}."
+
+
+@dataclass(frozen=True)
+class GlanceDifference(Record):
+    """A further variant's mean minus the baseline's, in the row's unit.
+
+    :param starred: whether its interval excludes zero, corrected for the number of rows.
+    """
+
+    absolute: float
+    starred: bool = False
+
+
+@dataclass(frozen=True)
+class GlanceMeasure(Record):
+    """One measure, in the row's unit.
+
+    :param measure: its dotted path in ``result.json``.
+    :param means: over seeds, by variant; a variant that does not give it is left out.
+    :param differences: by further variant.
+    :param floor: what a difference must exceed to be more than noise, where that is known.
+    """
+
+    measure: str
+    means: Mapping[str, float]
+    differences: Mapping[str, GlanceDifference] = field(default_factory=dict)
+    floor: float | None = None
+
+
+@dataclass(frozen=True)
+class GlanceRow(Record):
+    """A row of the table: one measure, or several of the same task.
+
+    :param digits: after the point of every number.
+    """
+
+    label: str
+    unit: str
+    digits: int
+    measures: tuple[GlanceMeasure, ...]
+
+
+@dataclass(frozen=True)
+class Glance(Record):
+    """What answers the question of a comparison.
+
+    :param answers: the answer in sentences, then what a reader must know before any figure.
+    :param run: what was run, and how.
+    :param names: variants, the baseline first.
+    :param expected: what sources expect, with the verdicts.
+    :param note: what the star means, and what was left out.
+    :param noise: whether the noise floor is known.
+    """
+
+    answers: tuple[str, ...]
+    run: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: tuple[GlanceRow, ...]
+    expected: tuple[str, ...]
+    note: str
+    noise: bool = False

@@ -25,36 +25,7 @@ from eascope.analysis.verdict_text import counts, details
 from eascope.host.cache import write_atomic
 from eascope.host.table import Column, Row, Table, TableCell
 
-_STYLE = """
-:root { --ink: #1a1a1a; --muted: #5f5f5f; --line: #dcdcdc; --tint: #f5f6f7; }
-* { box-sizing: border-box; }
-body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
-  color: var(--ink); background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem; }
-h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
-h2 { font-size: 1.12rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line);
-  padding-bottom: .2rem; }
-p.lead { font-size: 1.05rem; }
-ul.attention { color: #a03c00; font-weight: 600; }
-p.note, td.note, figcaption { color: var(--muted); font-size: .88rem; }
-nav { font-size: .88rem; margin: .6rem 0 0; }
-nav a { margin-right: 1rem; color: #0b5394; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .16rem .7rem .16rem 0; text-align: right; vertical-align: top; }
-th.left, td.left { text-align: left; }
-thead th { border-bottom: 1px solid var(--ink); }
-tbody tr:hover { background: var(--tint); }
-tr.group th { padding-top: .7rem; text-align: left; }
-td.left { overflow-wrap: break-word; max-width: 46rem; }
-.shown { color: #00664b; font-weight: 600; white-space: nowrap; }
-.refuted { color: #a03c00; font-weight: 600; white-space: nowrap; }
-.undecided { color: var(--muted); white-space: nowrap; }
-code { font-size: .92em; }
-figure { margin: 1rem 0 1.6rem; }
-figure svg { width: 100%; height: auto; display: block; }
-ul { padding-left: 1.2rem; margin: .3rem 0; }
-@media print { body { margin: 0; max-width: none; font-size: 10pt; } nav { display: none; } }
-"""
+_STYLE = Path(__file__).with_name("report.css")
 
 _CAPTIONS = {
     "energy": "Energy of the window by cluster and component; the parts sum to the total exactly.",
@@ -121,7 +92,7 @@ def page(
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_STYLE.read_text()}</style></head>\n<body>\n"
         f"<header><h1>{escape(title)}</h1>\n{_lead(comparison, robust)}\n"
         f"<nav>{links}</nav></header>\n"
         f"{body}\n</body></html>\n"
@@ -193,7 +164,7 @@ def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
     rows = [
         (
             *(cluster, f"{int(khz) / 1000:g}", f"{power / 1000:.1f}"),
-            _published_mw(comparison, cluster, int(khz)),
+            f"{comparison.platform.cluster(cluster).opp(int(khz)).power_uw / 1000:.1f}",
         )
         for cluster, by_khz in given.opp_microwatt.items()
         for khz, power in sorted(by_khz.items(), key=lambda item: int(item[0]))
@@ -242,11 +213,6 @@ def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
     short, long = _wide(decisions.summary(decided)), _wide(decisions.listing(decided))
     head = f"The first {decisions.LISTED} of each variant about the scenario's tasks"
     return f"{note}{short}<details><summary>{head}</summary>{long}</details>"
-
-
-def _published_mw(comparison: Comparison, cluster: str, khz: int) -> str:
-    """The platform's own figure of an OPP."""
-    return f"{comparison.platform.cluster(cluster).opp(khz).power_uw / 1000:.1f}"
 
 
 def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]]) -> str:
@@ -370,7 +336,6 @@ def _provenance(comparison: Comparison) -> str:
 
 
 def _plain(value: object) -> str:
-    """A JSON value in words."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items()) or "-"
     if isinstance(value, list | tuple):
@@ -381,7 +346,6 @@ def _plain(value: object) -> str:
 
 
 def _words(heads: Sequence[str], rows: Sequence[Row]) -> str:
-    """A table of texts only."""
     return _wide(Table.of(heads, rows, left=len(heads)))
 
 

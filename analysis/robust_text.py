@@ -11,7 +11,7 @@ from eascope.analysis.compare import Comparison
 from eascope.analysis.compare_json import difference_json, verdict_json
 from eascope.analysis.difference import Difference
 from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
-from eascope.analysis.robust import AS_ASKED, DEPENDS, LESS, MORE, NO_TEST, AtValue, Robust
+from eascope.analysis.robust import AS_ASKED, DEPENDS, LESS, MORE, NO_TEST, Overall, Robust
 from eascope.host.table import Column, Table
 
 
@@ -80,7 +80,7 @@ def robust_table(robust: Robust) -> Table:
     rows.append(
         (
             *("all", "", str(sum(at.own_runs for at in robust.values))),
-            *("depends" if verdict.word == DEPENDS else verdict.word for verdict in overall),
+            *(verdict.word for verdict in overall),
         )
     )
     return Table(columns, tuple(rows))
@@ -125,21 +125,21 @@ def robust_json(robust: Robust) -> dict[str, Any]:
     return {
         "measure": row.measure,
         "asked": _at(robust, robust.asked),
-        "values": [_value(robust, at) for at in robust.values],
-        "energy": [
+        "values": [
             {
-                "variant": name,
-                "verdict": robust.overall(name).word,
-                "depends_on": list(robust.overall(name).axes),
+                **{"axis": at.axis, "value": at.value, "source": at.source},
+                **{"own_runs": at.own_runs, **_at(robust, at.compared)},
             }
-            for name in robust.others
+            for at in robust.values
+        ],
+        "energy": [
+            {"variant": name, **_overall_json(robust.overall(name))} for name in robust.others
         ],
         "expect": [
             {
                 "variant": verdict.variant,
                 "statement": verdict.statement,
-                "verdict": robust.judged(verdict).word,
-                "depends_on": list(robust.judged(verdict).axes),
+                **_overall_json(robust.judged(verdict)),
             }
             for verdict in robust.asked.verdicts
         ],
@@ -147,14 +147,8 @@ def robust_json(robust: Robust) -> dict[str, Any]:
     }
 
 
-def _value(robust: Robust, at: AtValue) -> dict[str, Any]:
-    return {
-        "axis": at.axis,
-        "value": at.value,
-        "source": at.source,
-        "own_runs": at.own_runs,
-        **_at(robust, at.compared),
-    }
+def _overall_json(overall: Overall) -> dict[str, Any]:
+    return {"verdict": overall.word, "depends_on": list(overall.axes)}
 
 
 def _at(robust: Robust, compared: Comparison) -> dict[str, Any]:

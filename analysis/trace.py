@@ -24,7 +24,7 @@ from eascope.analysis.recordings.tracedat import MAGIC, EventTable, read_trace_d
 from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
 from eascope.host.lisa import host_trace_cmd
-from eascope.kernels.guest_files import ONLINE_CPU
+from eascope.kernels.switches import ONLINE_CPU
 
 #: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
 DECISION_EVENT = "sched_feec_decision"

@@ -14,7 +14,7 @@ from eascope.analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, E
 def details(verdict: Verdict) -> str:
     """The measured effect, the stated range, and why there is no verdict, in one line."""
     parts = [
-        effect_words(effect, possible)
+        f"{measured_words(effect, possible)}, stated {stated_words(effect)}"
         for effect, possible in zip(verdict.effects, ranges_of(verdict), strict=True)
     ]
     if verdict.effects and (size := size_words(verdict)):
@@ -61,11 +61,6 @@ def size_words(verdict: Verdict) -> str:
     if effect.relative and verdict.size_percent == 0:
         return "no difference"
     return f"{verdict.size_percent:{'+' if effect.relative else ''}g} %"
-
-
-def effect_words(effect: Effect, possible: Range) -> str:
-    """``+0.8 % (-2.5 .. +3.7), stated above 0 %``."""
-    return f"{measured_words(effect, possible)}, stated {stated_words(effect)}"
 
 
 def measured_words(effect: Effect, possible: Range) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from eascope.engines.records import START, STOP, Mark, read_marks
+from eascope.engines.records import START, STOP, read_marks
 from eascope.host.errors import EascopeError
 
 
@@ -44,10 +44,7 @@ def read_window(path: Path) -> Window:
         raise EascopeError(
             f"{path}: {len(begins)} START and {len(stops)} STOP markers: one of each is needed"
         )
-    return _between(begins[0], stops[0], path)
-
-
-def _between(start: Mark, stop: Mark, path: Path) -> Window:
+    [start], [stop] = begins, stops
     if stop.t_ns <= start.t_ns:
         raise EascopeError(f"{path}: STOP ({stop.t_ns} ns) is not after START ({start.t_ns} ns)")
     return Window(start.t_ns, stop.t_ns, offset_ns=start.t_ns - start.mono_ns)

@@ -108,9 +108,9 @@ class Core:
     l2_cpus: int
 
 
-def list_cores(directory: Path = CORES) -> list[str]:
-    """Names of all core files in ``directory``."""
-    return sorted(path.stem for path in directory.glob("*.toml"))
+def list_cores() -> list[str]:
+    """Names of all core files."""
+    return sorted(path.stem for path in CORES.glob("*.toml"))
 
 
 def read_cache(table: StrictTable, level: int, source: str) -> Cache:

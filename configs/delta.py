@@ -169,7 +169,8 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
     data = deepcopy(dict(base))
     changes = {key: value for key, value in top.data.items() if key not in OWN_KEYS}
     of_new = _below_new_clusters(changes, base)
-    removals = _removals(top)
+    allowed = 'a list of keys of the base, such as ["cluster.big", "l3"]'
+    removals = top.texts("remove", allowed=allowed, least=0) if top.has("remove") else ()
     for dotted in removals:
         if not dotted.startswith(of_new):
             _remove(top, data, dotted)
@@ -214,11 +215,6 @@ def _below_new_clusters(changes: Data, base: Mapping[str, Any]) -> tuple[str, ..
     known = [cluster["name"] for cluster in base["cluster"]]
     new = [name for name in entries if name not in known] if isinstance(entries, dict) else []
     return tuple(f"cluster.{name}." for name in new)
-
-
-def _removals(top: StrictTable) -> list[str]:
-    allowed = 'a list of keys of the base, such as ["cluster.big", "l3"]'
-    return [*top.texts("remove", allowed=allowed, least=0)] if top.has("remove") else []
 
 
 def _entry(top: StrictTable, key: str, name: str, items: list[Data], where: str) -> int | None:
@@ -351,7 +347,6 @@ def _entries(path: str, data: object, changes: object) -> Iterator[tuple[object,
 
 
 def _named(entries: object) -> Mapping[str, object]:
-    """Entries by name."""
     if isinstance(entries, list):
         return {str(row.get("name")): row for row in entries if isinstance(row, dict)}
     return entries if isinstance(entries, dict) else {}

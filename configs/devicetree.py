@@ -62,7 +62,9 @@ def device_tree_source(platform: Platform, layout: Layout, flavour: str = "std")
         "#address-cells = <2>;",
         "#size-cells = <2>;",
         *_node("aliases", [f'serial0 = "/serial@{layout.uart:x}";']),
-        *_chosen(),
+        # Nothing in a deterministic machine is random: without the seed the first getrandom() waits
+        # for the kernel's jitter collector. The engine adds bootargs and the initrd's range.
+        *_node("chosen", ['stdout-path = "serial0:115200n8";', f"rng-seed = [{RNG_SEED}];"]),
         *_node(
             f"memory@{layout.ram:x}",
             ['device_type = "memory";', _reg(layout.ram, platform.memory_mib << 20)],
@@ -94,15 +96,6 @@ def _reg(address: int, size: int) -> str:
     """A reg of two address cells and two size cells."""
     cells = (address >> 32, address & 0xFFFF_FFFF, size >> 32, size & 0xFFFF_FFFF)
     return "reg = <" + " ".join(f"{cell:#x}" for cell in cells) + ">;"
-
-
-def _chosen() -> list[str]:
-    """/chosen: console, and the seed of the kernel's random numbers.
-
-    Nothing in a deterministic machine is random: without the seed the first getrandom() waits for
-    the kernel's jitter collector. The engine adds bootargs and the initrd's range.
-    """
-    return _node("chosen", ['stdout-path = "serial0:115200n8";', f"rng-seed = [{RNG_SEED}];"])
 
 
 def _cpus(platform: Platform, flavour: str, layout: Layout) -> list[str]:
@@ -143,7 +136,6 @@ def _cpu_map(platform: Platform, layout: Layout) -> list[str]:
 
 
 def _shared_cache(name: str, level: int, figures: list[str], label: str) -> list[str]:
-    """A cache's node."""
     head = ['compatible = "cache";', f"cache-level = <{level}>;", "cache-unified;"]
     return _node(name, head + figures, label)
 

@@ -362,7 +362,7 @@ class ControlKnobs:
         swept=False,
         conditions=True,
     )
-    #: As `experiments.reference` reads it.
+    #: As `experiments.controls` reads it.
     reference: str | None = knob(
         None,
         WORKLOAD,

@@ -73,11 +73,6 @@ def rows(cluster: Cluster, wanted: Sequence[int]) -> list[OppRow]:
     return [_row(cluster, khz) for khz in wanted]
 
 
-def is_computed(cluster: Cluster, wanted: Sequence[int]) -> bool:
-    """Whether the cluster itself lacks one of the frequencies ``wanted``."""
-    return not {*wanted} <= {opp.khz for opp in cluster.opps}
-
-
 def _spaced(cluster: Cluster, count: int, spacing: str) -> list[int]:
     """``count`` frequencies from the slowest OPP to the fastest, each in whole MHz."""
     low, high = cluster.opps[0].khz, cluster.opps[-1].khz

@@ -19,12 +19,11 @@ from typing import Any
 from eascope.configs import opp_spacing
 from eascope.configs.activity import BUSY_LOOP, has_activity, load_activity
 from eascope.configs.delta import SOURCES
-from eascope.configs.opp_spacing import OppRow, frequencies, is_computed, rows
+from eascope.configs.opp_spacing import OppRow, frequencies, rows
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
 from eascope.host.errors import RequestError, names_allowed, nearest, shortened, shown
-from eascope.host.strict import is_name
-from eascope.host.toml_text import toml_text
+from eascope.host.strict import is_name, toml_text
 
 #: Keys at the top of a platform file that an override may begin with, besides a cluster's name.
 TOP = {*SOURCES[""], *(table.partition(".")[0] for table in SOURCES)} - {"", "cluster"}
@@ -162,8 +161,11 @@ class _Made:
                 key, value, f"no single OPP where {first}.core, .opps or .uv sets them all"
             )
         else:
-            self._check_state(first, rest.split("."), key, value)
-            _put(self._cluster(first), rest.split("."), value, key)
+            path, states = rest.split("."), [state.name for state in self.now[first].idle_states]
+            if path[0] == "idle_states" and len(path) > 1 and path[1] not in states:
+                allowed = f"a key of an idle state of {first}: {', '.join(states)}"
+                raise _wrong(key, value, f"{allowed}{nearest(path[1], states)}")
+            _put(self._cluster(first), path, value, key)
 
     def document(self) -> dict[str, Any]:
         """The tables of the file."""
@@ -247,7 +249,7 @@ class _Made:
             if high_row.power_uw <= low_row.power_uw:
                 raise _wrong(key, value, "OPPs whose powers differ: fewer of them")
         table = self._cluster(name)
-        if is_computed(cluster, wanted):
+        if not {*wanted} <= {opp.khz for opp in cluster.opps}:
             self._cite(
                 f"opps-{name}",
                 f"computed: by {shown_setting(value)} from the OPPs of {self._whose(name)}: "
@@ -319,16 +321,6 @@ class _Made:
             return
         gone = [state for state in states if state not in value]
         self.remove += [f"cluster.{name}.idle_states.{state}" for state in gone]
-
-    def _check_state(self, name: str, path: list[str], key: str, value: Setting) -> None:
-        """Refuse a key of an idle state that the cluster does not have.
-
-        :raises RequestError: one line with the nearest state, and all.
-        """
-        states = [state.name for state in self.now[name].idle_states]
-        if path[0] == "idle_states" and len(path) > 1 and path[1] not in states:
-            near = nearest(path[1], states)
-            raise _wrong(key, value, f"a key of an idle state of {name}: {', '.join(states)}{near}")
 
     def _drop_sleep(self, name: str) -> None:
         """Take away the sleep of the whole cluster, whose state it has no more."""

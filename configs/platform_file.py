@@ -21,7 +21,7 @@ from eascope.configs.billing import (
     read_chip_shared,
     read_idle,
 )
-from eascope.configs.core import Core, list_cores, load_core, read_cache
+from eascope.configs.core import list_cores, load_core, read_cache
 from eascope.configs.cpunames import ANY, LARGEST
 from eascope.configs.curves import curves_digest, read_curves
 from eascope.configs.delta import Described, describe, is_shipped, platform_path
@@ -109,14 +109,23 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     """What is described, checked as a whole."""
     top = described.top
     top.only(KEYS)
-    name = _own_name(top, path)
+    top.integer("schema", 1, 1)
+    name = top.name("name")
+    if name != path.stem:
+        raise top.error("name", f"{path.stem!r}, the file's own name")
     summary = top.text("summary")
     sources = described.sources()
     temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
     memory = top.integer("memory_mib", 128, 16384, "MiB")
     switching = top.table("dvfs")
     boost = switching.has("boost") and switching.flag("boost")
-    dvfs, board_dvfs = _read_both_dvfs(switching, sources)
+    dvfs, board_dvfs = _read_dvfs(switching, sources), None
+    if switching.has("board"):  # how the board itself changes frequencies: everything is stated
+        board = switching.table("board")
+        board.flag("fast_switch")
+        board_dvfs = _read_dvfs(board, sources)
+        board.finish()
+    switching.finish()
     control_sources = {
         "temperature_c": sources.of(top, "temperature_source"),
         "memory_mib": sources.of(top, "memory_source"),
@@ -189,15 +198,6 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     )
 
 
-def _own_name(top: StrictTable, path: Path) -> str:
-    """The platform's name, which is its file's."""
-    top.integer("schema", 1, 1)
-    name = top.name("name")
-    if name != path.stem:
-        raise top.error("name", f"{path.stem!r}, the file's own name")
-    return name
-
-
 def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
     """The digest of all figures of the platform and its cores; axes do not count."""
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
@@ -206,27 +206,10 @@ def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
     return sha256_bytes(canonical_json({"platform": figures, "cores": cores, **stated}))
 
 
-def _read_both_dvfs(table: StrictTable, sources: Sources) -> tuple[Dvfs, Dvfs | None]:
-    """How frequencies change on the simulated machine, and on the board where it is stated."""
-    dvfs = _read_dvfs(table, sources)
-    board = table.table("board") if table.has("board") else None
-    board_dvfs = _read_board_dvfs(board, sources) if board else None
-    table.finish()
-    return dvfs, board_dvfs
-
-
 def _read_l3(table: StrictTable, sources: Sources) -> L3:
     """The cache that all clusters share."""
     latency = table.integer("latency_ns", 1, 1000, "ns of a look-up")
     return L3(read_cache(table, 3, sources.of(table, "source")), latency)
-
-
-def _read_board_dvfs(table: StrictTable, sources: Sources) -> Dvfs:
-    """How the board itself changes frequencies: everything is stated."""
-    table.flag("fast_switch")
-    dvfs = _read_dvfs(table, sources)
-    table.finish()
-    return dvfs
 
 
 def _read_dvfs(table: StrictTable, sources: Sources) -> Dvfs:
@@ -281,41 +264,32 @@ def _read_cluster(
     cpus: tuple[int, ...],
     billing: Billing,
 ) -> Cluster:
-    core = _read_core(table)
-    capacity = table.integer("capacity_dmips_mhz", 1, 65535, "relative speed per MHz")
-    capacity_source = sources.of(table, "capacity_source")
+    core = table.text("core")
+    known = list_cores()
+    if core not in known:
+        raise table.error("core", f"{', '.join(known)}{nearest(core, known)}")
     opps = _read_opps(table, sources)
-    busy = read_busy(table, [(opp.khz, opp.uv) for opp in opps], sources, billing)
-    shared_off = table.integer("shared_off_uw", 0, opps[0].shared_uw, "uW, not above the OPPs'")
-    shared_off_source = sources.of(table, "shared_off_source")
-    idle_states = _read_idle_states(table, sources, opps[0].power_uw)
-    cluster_sleep = _read_cluster_sleep(table, idle_states)
-    l2_table = table.table("l2")
-    l2 = read_cache(l2_table, 2, sources.of(l2_table, "source"))
-    table.finish()
-    return Cluster(
+    states = _read_idle_states(table, sources, opps[0].power_uw)
+    l2 = table.table("l2")
+    cluster = Cluster(
         index=index,
         name=name,
-        core=core,
+        core=load_core(core),
         cpus=cpus,
-        capacity_dmips_mhz=capacity,
-        capacity_source=capacity_source,
+        capacity_dmips_mhz=table.integer("capacity_dmips_mhz", 1, 65535, "relative speed per MHz"),
+        capacity_source=sources.of(table, "capacity_source"),
         opps=opps,
-        idle_states=idle_states,
-        cluster_sleep=cluster_sleep,
-        shared_off_uw=shared_off,
-        shared_off_source=shared_off_source,
-        l2=l2,
-        busy=busy,
+        idle_states=states,
+        cluster_sleep=_read_cluster_sleep(table, states),
+        shared_off_uw=table.integer(
+            "shared_off_uw", 0, opps[0].shared_uw, "uW, not above the OPPs'"
+        ),
+        shared_off_source=sources.of(table, "shared_off_source"),
+        l2=read_cache(l2, 2, sources.of(l2, "source")),
+        busy=read_busy(table, [(opp.khz, opp.uv) for opp in opps], sources, billing),
     )
-
-
-def _read_core(table: StrictTable) -> Core:
-    name = table.text("core")
-    known = list_cores()
-    if name not in known:
-        raise table.error("core", f"{', '.join(known)}{nearest(name, known)}")
-    return load_core(name)
+    table.finish()
+    return cluster
 
 
 def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
@@ -408,9 +382,6 @@ def _check_deeper(row: StrictTable, before: IdleState, state: IdleState) -> None
             least = f"more than {last}" if more else f"at least {last}"
             raise row.error(key, f"{least}: idle states from shallow to deep")
     if state.power_uw > before.power_uw:
-        raise bad_input(
-            row.file,
-            row.key("power_uw"),
-            state.power_uw,
-            f"at most {before.power_uw}: a deeper idle state never takes more power",
+        raise row.error(
+            "power_uw", f"at most {before.power_uw}: a deeper idle state never takes more power"
         )

@@ -32,8 +32,6 @@ def machine_json(platform: Platform, activity: Activity) -> bytes:
 
 @dataclass(frozen=True)
 class _Machine(Record):
-    """The document."""
-
     schema_read: ClassVar[int] = SCHEMA
 
     schema: int

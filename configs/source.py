@@ -30,11 +30,6 @@ def kind(source: str) -> str:
     return match[1]
 
 
-def is_borrowed(source: str) -> bool:
-    """Whether the figure is from another part: borrowed, or computed from borrowed figures."""
-    return "borrowed from" in source
-
-
 def source_text(table: StrictTable, key: str = "source") -> str:
     """The source that stands at ``key`` itself (core files)."""
     value = table.text(key)

@@ -22,15 +22,7 @@ def count(text: str) -> int:
 
     :raises argparse.ArgumentTypeError: what is allowed.
     """
-    return at_most(1000, text)
-
-
-def at_most(most: int, text: str) -> int:
-    """An option's integer from 1 to ``most``.
-
-    :raises argparse.ArgumentTypeError: what is allowed.
-    """
-    return between(1, most, text)
+    return between(1, 1000, text)
 
 
 def between(least: int, most: int, text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from eascope.analysis.records.cell import (
     CellRecord,
@@ -16,25 +16,25 @@ from eascope.configs.devicetree import device_tree, device_tree_source
 from eascope.configs.layout import Layout
 from eascope.engines.base import Engine, Identity, Machine
 from eascope.engines.records import FAILED, Failure
-from eascope.experiments.built_once import built_once
 from eascope.experiments.cell_record import cell_record
 from eascope.experiments.failures import trace_full
 from eascope.experiments.guest_image import guest_image
 from eascope.experiments.inputs import inputs_of, texts_of
 from eascope.experiments.prepared import with_prepared
-from eascope.experiments.program_speeds import speeds_of
-from eascope.experiments.request import GivenPlatform, Names
+from eascope.experiments.request import GivenPlatform, Names, speeds_of
 from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.rtapp_own import text_of
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.script import script
 from eascope.experiments.trace_events import larger_kib, recorded_events, trace_kib
-from eascope.host.cache import artefact, digest_of, runs_root, sha256_bytes, sha256_file
-from eascope.host.dry import NotBuilt
+from eascope.host.cache import artefact, cache_root, digest_of, runs_root, sha256_bytes, sha256_file
+from eascope.host.claims import locked_everywhere
+from eascope.host.dry import NotBuilt, nothing_built, work_folder
 from eascope.host.errors import EascopeError, RequestError
+from eascope.host.proc import say
 from eascope.kernels.build import KernelArtefact, kernel
+from eascope.kernels.events import trace_symbols
 from eascope.kernels.state import boot_proof, on_platform, state_expectations
-from eascope.kernels.symbols import trace_symbols
 from eascope.kernels.variants import Kernel, boot_args, load_variants
 from eascope.rootfs.image import ImageArtefact
 from eascope.rootfs.images import PROVIDER_VARIABLE, PROVIDERS, provider_asked
@@ -125,9 +125,7 @@ def guest_of(scenario: Scenario) -> ImageArtefact:
     return with_prepared(image, scenario.prepared, BOOT) if scenario.prepared else image
 
 
-@cache
-def _digest(path: Path) -> str:
-    return sha256_file(path)
+_digest = cache(sha256_file)
 
 
 def missing(names: Names) -> list[NotBuilt]:
@@ -191,7 +189,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         workload,
         elision=names.engine.elision(platform, names.activity) if request.elide else None,
         switches=variant.switches,
-        expectations=proofs_of(names),
+        expectations=state_expectations(names.variant, names.given),
         **_before_the_switch(names),
         full=request.full,
         boot=boot_proof(variant),
@@ -249,11 +247,6 @@ def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
     )
 
 
-def proofs_of(names: Names) -> list[tuple[str, ...]]:
-    """Lines of a script that prove the variant's state and the figures that the kernel is given."""
-    return state_expectations(names.variant, names.given)
-
-
 def _before_the_switch(names: Names) -> dict[str, Any]:
     """What `experiments.script.script` needs where the window begins under mainline."""
     if not names.scenario.window.mainline_ms:
@@ -304,7 +297,6 @@ def digests_of(engine: Engine, machine: Machine, identity: Identity) -> dict[str
 
 
 def _settings(engine: Engine, machine: Machine) -> dict[str, Any]:
-    """The engine's settings."""
     return {
         "engine": engine.settings(machine).encode(),
         "cmdline": machine.cmdline,
@@ -333,3 +325,27 @@ def _device_tree(given: GivenPlatform, layout: Layout, flavour: str) -> Path:
 
     key = {"sha256": sha256_bytes(blob)}
     return artefact("devicetree", key, build, label=f"device tree {flavour}") / "machine.dtb"
+
+
+T = TypeVar("T")
+#: The lock of whoever builds, in the cache: machines may share a cache but not its locks.
+BUILDING = ".building.lock"
+
+
+def built_once(make: Callable[[], T]) -> T:
+    """The artefact of ``make``, which builds it if the cache does not have it.
+
+    :raises EascopeError: as ``make``.
+    :raises NotBuilt: within `host.dry.nothing_built`, when it is not there.
+    """
+    if work_folder() is None:
+        try:
+            with nothing_built():
+                make()
+        except NotBuilt:
+            waiting = partial(
+                say, f"  {cache_root()}: another process builds there, waiting for it"
+            )
+            with locked_everywhere(cache_root() / BUILDING, waiting):
+                return make()
+    return make()

@@ -23,8 +23,7 @@ from eascope.analysis.records.cell import (
     WindowRecord,
 )
 from eascope.engines.base import Identity
-from eascope.experiments.program_speeds import without_figures
-from eascope.experiments.request import Names
+from eascope.experiments.request import Names, without_figures
 from eascope.experiments.scenario import Move, Write
 from eascope.experiments.workload import FTRACE, Workload
 from eascope.kernels.build import KernelArtefact
@@ -51,6 +50,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
     :param trace_kib: ring buffer of a CPU for that.
     """
     request, platform, scenario = names.request, names.platform, names.scenario
+    had = scenario.source_conditions
     return CellRecord(
         schema=SCHEMA,
         simkey=simkey,
@@ -62,7 +62,9 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         seed=request.seed,
         duration="full" if request.full else "short",
         elide=request.elide,
-        kernel=_kernel_record(names.variant.kernel, image),
+        kernel=KernelRecord(
+            name=names.variant.kernel, version=image.version, **vars(image.provenance)
+        ),
         energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
         declares=asdict(names.variant.declares),
         switches=names.variant.switches,
@@ -84,7 +86,10 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         ),
         work=scenario.work,
         own_platform=platform.own,
-        source_conditions=_source_conditions(names),
+        # Of the scenario's source, whether this cell has them or not.
+        source_conditions=None
+        if had is None
+        else SourceConditionsRecord(had.source, had.platform, tuple(had.controls.words)),
         frames=scenario.frames,
         borrowed=tuple(platform.borrowed),
         assumed=_assumed(names),
@@ -110,18 +115,6 @@ def _assumed(names: Names) -> tuple[str, ...]:
     return (*activity.assumed, *activity.assumed_system, *programs)
 
 
-def _kernel_record(name: str, image: KernelArtefact) -> KernelRecord:
-    return KernelRecord(name=name, version=image.version, **vars(image.provenance))
-
-
-def _source_conditions(names: Names) -> SourceConditionsRecord | None:
-    """The conditions of the scenario's source, whether this cell has them or not."""
-    had = names.scenario.source_conditions
-    if had is None:
-        return None
-    return SourceConditionsRecord(had.source, had.platform, tuple(had.controls.words))
-
-
 def _controls_record(
     names: Names, image: KernelArtefact, events: Sequence[str], trace_kib: int
 ) -> ControlsRecord:
@@ -145,7 +138,6 @@ def _controls_record(
 
 
 def _config_value(config: Path, name: str) -> int:
-    """An integer option of the built kernel's configuration."""
     match = re.search(rf"^CONFIG_{name}=(\d+)$", config.read_text(), re.MULTILINE)
     if match is None:
         raise ValueError(f"{config}: CONFIG_{name} is not set")

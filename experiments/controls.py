@@ -7,8 +7,10 @@ scheduler, needs no more than that; what the others do stands here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from eascope.configs.activity import (
@@ -28,11 +30,10 @@ from eascope.configs.knobs import (
     words,
 )
 from eascope.configs.platform import Cluster, Platform
-from eascope.configs.platform_file import load_platform
-from eascope.experiments.reference import reference_iteration_ns
+from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.host.cache import digest_of
-from eascope.host.errors import RequestError
-from eascope.kernels.guest_files import FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
+from eascope.host.errors import RequestError, names_allowed
+from eascope.kernels.switches import FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
 from eascope.kernels.variants import Variant
 
 #: Controls that set the platform's field of the same name.
@@ -190,3 +191,34 @@ def _at_idle_exit(platform: Platform, percent: int) -> tuple[Cluster, ...]:
 
 #: Nothing set otherwise.
 AS_IT_IS = Controls()
+
+
+_REFERENCE = re.compile(r"([a-z0-9-]+)@([1-9]\d{0,4})")
+
+
+@cache
+def reference_iteration_ns(text: str) -> Fraction:
+    """Duration in ns of an iteration of rt-app's busy loop on the reference ``text``.
+
+    A scenario's ``run_us`` is work that takes that time on the platform's largest CPU at its top
+    OPP, so on another platform it is another amount. With a reference it is what the named core
+    does in that time at that frequency (MHz). The core's speed is that of the first shipped
+    platform that has it, at the board's speeds.
+
+    :raises RequestError: another form, or a core that no shipped platform has.
+    """
+    match = _REFERENCE.fullmatch(text)
+    if match is None:
+        raise RequestError(f"reference {text!r}: allowed: CORE@MHZ, such as cortex-a72@1200")
+    rates: dict[str, Fraction] = {}
+    for name, summary in list_platforms():
+        if isinstance(summary, RequestError):
+            continue
+        platform = load_platform(name)
+        activity = activity_of(platform)
+        for cluster in platform.clusters:
+            rate = Fraction(str(activity.ipc(cluster))) / activity.iteration_instructions
+            rates.setdefault(cluster.core.name, rate)
+    if match[1] not in rates:
+        raise RequestError(f"reference {text!r}: core {match[1]!r}{names_allowed(match[1], rates)}")
+    return Fraction(1000) / (rates[match[1]] * int(match[2]))

@@ -23,6 +23,7 @@ from eascope.kernels.source import known_offers
 from eascope.kernels.variants import load_catalogue
 from eascope.kernels.worktree import unfit_place
 
+#: Debian packages that eascope needs; ``make setup`` reads it, too.
 PACKAGES = Path(__file__).parent.parent / "host" / "system-packages.txt"
 #: Disk that kernels, image, engine and some hundred runs take.
 DISK_GB = 6
@@ -55,12 +56,6 @@ def _check(name: str, ok: bool, detail: str, remedy: str) -> Check:
     return Check(name, ok, detail, "" if ok else remedy)
 
 
-def system_packages() -> list[str]:
-    """Debian packages that eascope needs, from the list that ``make setup`` reads."""
-    lines = (line.partition("#")[0].strip() for line in PACKAGES.read_text().splitlines())
-    return [line for line in lines if line]
-
-
 #: What a package of the list is known by on other distributions, if not by a command of its name.
 _COMMANDS = {
     "device-tree-compiler": "dtc",
@@ -71,7 +66,8 @@ _COMMANDS = {
 
 
 def _packages() -> Iterator[Check]:
-    wanted = system_packages()
+    lines = (line.partition("#")[0].strip() for line in PACKAGES.read_text().splitlines())
+    wanted = [line for line in lines if line]
     if not all(map(shutil.which, ("apt-get", "dpkg-query", "dpkg-deb"))):
         yield _no_debian(wanted)
         return

@@ -11,7 +11,6 @@ from eascope.experiments.pool import Work, seconds_for
 from eascope.experiments.request import Names
 from eascope.experiments.runs import Run, existing
 from eascope.host.cache import entries
-from eascope.host.dry import NotBuilt
 from eascope.host.proc import duration
 
 
@@ -73,15 +72,11 @@ def plan_of(requests: Sequence[Names]) -> Plan:
     for names in requests:
         lacking = missing(names)
         to_build |= {part.label: part.estimate for part in lacking}
-        to_build |= dict.fromkeys(_of_engine(names, lacking), "")
+        for kind in names.engine.artefacts:
+            if kind != names.engine.name and not list(entries(kind)):
+                to_build[f"{kind} (of the engine)"] = ""
         simkey = "" if lacking else prepare(names).simkey
         cells.append(Planned(names, simkey, existing(simkey) if simkey else None))
     to_do = {cell.simkey or number: cell for number, cell in enumerate(cells) if cell.run is None}
     works = [Work.of_names(cell.names) for cell in to_do.values()]
     return Plan(tuple(cells), to_build, seconds_for(works))
-
-
-def _of_engine(names: Names, lacking: Sequence[NotBuilt]) -> list[str]:
-    """The engine's own artefacts that the cache lacks."""
-    kinds = [kind for kind in names.engine.artefacts if kind != names.engine.name]
-    return [f"{kind} (of the engine)" for kind in kinds if not list(entries(kind))]

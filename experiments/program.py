@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
 from eascope.configs.platform import Platform
-from eascope.experiments.clamps import read_clamps
-from eascope.experiments.groups import Group, read_cpus, read_group
+from eascope.experiments.groups import Group, read_clamps, read_cpus, read_group
 from eascope.experiments.program_kinds import KINDS, Kind, measured
 from eascope.host.strict import StrictTable
 from eascope.rootfs.content import MINIMAL

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from eascope.analysis.recordings.beside import (
-    Agreement,
     Window,
     agreement,
     percentile,
@@ -24,7 +22,7 @@ from eascope.analysis.recordings.read import read_recording
 from eascope.analysis.recordings.tables import RecordingError
 from eascope.analysis.window import Window as MarkedWindow
 from eascope.analysis.window import read_window
-from eascope.configs.platform import Platform
+from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import COUNTERS, MARKS, TRACE
 from eascope.experiments.cell import prepare
 from eascope.experiments.pool import run_all
@@ -149,13 +147,8 @@ def _table(
                 row(f"{words}, p{share * 100:.0f}", "us", *both)
     row("migrations", "1/s", *(of.migrations / of.seconds for of in (recorded, ours)))
     for name in places:
-        power = (
-            {opp.khz: opp.power_uw for opp in platform.cluster(name).opps}
-            if _has(platform, name)
-            else {}
-        )
-        if power:
-            both = (_priced(of.running[name], power) for of in (recorded, ours))
+        if any(of.name == name for of in platform.clusters):
+            both = (_priced_mj(of.running[name], platform.cluster(name)) for of in (recorded, ours))
             row(f"energy of busy CPUs, {name}", "mJ", *both)
     for rail, joules in _rails(made).items():
         row(f"rail {rail}", "mJ", joules, None)
@@ -169,21 +162,17 @@ def _table(
         "cpus": agreement(recorded.bins, ours.bins),
     }
     figures["agreement"] = {name: vars(of) for name, of in found.items()}
-    errors = {name: f"{of.error:.2f} %, {_r(of)}" for name, of in found.items()}
+    errors = {
+        name: f"{of.error:.2f} %, "
+        + ("unknown" if of.correlation is None else f"{of.correlation:.2f}")
+        for name, of in found.items()
+    }
     sentence = (
         "utilization by 100 ms, mean absolute error and correlation: all CPUs together "
         f"{errors['all']};\nby cluster {errors['clusters']}; by CPU {errors['cpus']} "
         f"(published bar {BAR[0]} %, {BAR[1]})"
     )
     return f"{text}\n\n{sentence}", figures
-
-
-def _has(platform: Platform, name: str) -> bool:
-    return any(of.name == name for of in platform.clusters)
-
-
-def _r(of: Agreement) -> str:
-    return "unknown" if of.correlation is None else f"{of.correlation:.2f}"
 
 
 def _shown(value: float | None) -> str:
@@ -206,14 +195,12 @@ def _by(bins: np.ndarray, places: Mapping[str, list[int]]) -> np.ndarray:
     return np.array([bins[its].mean(axis=0) for its in places.values()])
 
 
-def _priced(running: Mapping[int, float], power_uw: Mapping[int, int]) -> float:
-    """Energy in mJ of busy time at each clock, at the nearest OPP's power."""
-    nearest = {khz: min(power_uw, key=partial(_apart, khz)) for khz in running}
-    return sum(time * power_uw[nearest[khz]] for khz, time in running.items()) / 1e6
-
-
-def _apart(one: int, other: int) -> int:
-    return abs(one - other)
+def _priced_mj(running: Mapping[int, float], cluster: Cluster) -> float:
+    """Energy of busy time at each clock, at the nearest OPP's power."""
+    energy = 0.0
+    for khz, time in running.items():
+        energy += time * min((abs(khz - opp.khz), opp.power_uw) for opp in cluster.opps)[1]
+    return energy / 1e6
 
 
 def _rails(made: Imported) -> dict[str, float]:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NewType
 
 from eascope.analysis.statement import parse as parse_statement
@@ -14,24 +17,22 @@ from eascope.configs.activity import (
 from eascope.configs.knobs import HARDWARE
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.configs.program_activity import ProgramActivity
-from eascope.engines.base import Engine, check_budget, check_cpus, check_hotplug
+from eascope.configs.program_activity import ProgramActivity, load_program
+from eascope.engines.base import Engine, ProgramSpeed, check_budget, check_cpus, check_hotplug
 from eascope.engines.registry import DEFAULT_ENGINE, get_engine
 from eascope.engines.timing.mixture import mixture
 from eascope.experiments.conditions import conditions_of
 from eascope.experiments.controls import AS_IT_IS, Controls
-from eascope.experiments.program_kinds import check_present
-from eascope.experiments.program_speeds import figures_of
+from eascope.experiments.program_kinds import KINDS, check_present
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.trace_events import check_queues_have
 from eascope.host.errors import RequestError, bad_input, names_allowed
 from eascope.host.strict import shown_path
-from eascope.kernels.guest_files import ONLINE_CPU
 from eascope.kernels.naming import variant_named, variant_names
-from eascope.kernels.own import NOTHING, Own
+from eascope.kernels.own import NOTHING, Own, read_own
 from eascope.kernels.state import on_platform
-from eascope.kernels.switches import allowed_boost
+from eascope.kernels.switches import ONLINE_CPU, allowed_boost
 from eascope.kernels.variants import LISTING, Kernel, Variant, load_catalogue
 from eascope.power.given import USUAL, GivenModel, as_given
 
@@ -203,7 +204,6 @@ def _check_memory(
 
 
 def _under_conditions(request: Request) -> Request:
-    """``request`` with the controls of the scenario's source, if it asks for them."""
     if not request.source_conditions:
         return request
     conditions = conditions_of(request.scenario)
@@ -212,7 +212,6 @@ def _under_conditions(request: Request) -> Request:
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:
-    """Check that expectations name variants that exist or are planned."""
     for number, expect in enumerate(scenario.expect):
         table = f"expect[{number}]"
         for key, names in (
@@ -224,3 +223,63 @@ def _check_expected(scenario: Scenario, known: list[str]) -> None:
                 if name not in known:
                     allowed = f"a variant{names_allowed(name, known, LISTING)}"
                     raise bad_input(shown_path(scenario.path), f"{table}.{key}", name, allowed)
+
+
+def figures_of(
+    scenario: Scenario, platform: Platform, engine: Engine
+) -> tuple[ProgramActivity, ...]:
+    """The figures of the scenario's programs, by their names; none where CPU models decide.
+
+    Two loads of one program, such as two benchmarks of perf, are the same code for the engine. In a
+    scenario with both, neither has figures.
+
+    :raises RequestError: when a file is wrong.
+    """
+    if not engine.traits.stated_rates:
+        return ()
+    kinds = sorted({program.run for program in scenario.programs})
+    paths = Counter(KINDS[kind].path for kind in kinds)
+    loaded = (load_program(platform, kind) for kind in kinds if paths[KINDS[kind].path] == 1)
+    return tuple(figures for figures in loaded if figures is not None)
+
+
+def speeds_of(figures: Sequence[ProgramActivity]) -> tuple[ProgramSpeed, ...]:
+    """The same for an engine, which knows programs by their paths."""
+    return tuple(ProgramSpeed(KINDS[figure.program].path, figure.clusters) for figure in figures)
+
+
+def without_figures(
+    scenario: Scenario, platform: Platform, figures: Sequence[ProgramActivity]
+) -> tuple[str, ...]:
+    """One line for each program whose own code runs at system code's rate, for records."""
+    known = {figure.program for figure in figures}
+    kinds = dict.fromkeys(program.run for program in scenario.programs)
+    return tuple(
+        f"program {kind}: its code runs at the kernel's instructions per cycle: it was not "
+        f"measured on {platform.name}"
+        for kind in kinds
+        if kind not in known
+    )
+
+
+#: Whose noise is measured: the double is made of its kernel, and differs by nothing.
+NULL_VARIANT = "mainline"
+DOUBLE = "null"
+#: Changes a comment of the scheduler.
+PATCH = Path(__file__).resolve().parents[1] / "kernels" / "null" / "changed-comment.patch"
+
+
+def double() -> Own:
+    """The double of `NULL_VARIANT`; its name is `DOUBLE`."""
+    return read_own([], [f"{DOUBLE}={PATCH}"])
+
+
+def null_requests(like: Request, seeds: int) -> list[Request]:
+    """``seeds`` requests of `NULL_VARIANT`, then as many of its double with the seeds that follow.
+
+    :param like: a request with scenario, platform and controls.
+    """
+    own = double()
+    first = [replace(like, variant=NULL_VARIANT, seed=seed) for seed in range(seeds)]
+    again = [replace(like, variant=DOUBLE, seed=seeds + seed, own=own) for seed in range(seeds)]
+    return [*first, *again]

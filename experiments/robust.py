@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare import Comparison, by_variant, comparison
 from eascope.analysis.derive import Derived
-from eascope.analysis.pairing import by_variant
 from eascope.analysis.robust import AtValue, Robust
 from eascope.engines.base import Identity
 from eascope.experiments.axes import AxisCase, Cases

@@ -251,7 +251,6 @@ def turns_of(
 def _entry(
     task: Task, number: int, course: Course, start_us: int, waited_for: bool
 ) -> dict[str, Any]:
-    """Thread ``number`` of a task as rt-app wants it."""
     loop = -1 if course.repeat is None else course.repeat
     entry = {"loop": loop, "delay": start_us} | _stated(task.attributes)
     if task.cpus is not None:

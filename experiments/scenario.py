@@ -11,15 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
+from eascope.analysis.records.cell import LOOPS_WORK, Expectation, FramesRecord, WorkRecord
 from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
 from eascope.experiments.rtapp_grammar import RtAppFile
-from eascope.kernels.guest_files import ONLINE_CPU
+from eascope.kernels.switches import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 
 #: What a task's timer is, and how far it is from an exact one.

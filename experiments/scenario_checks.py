@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from eascope.analysis.paths import PROGRAM, wrong_path
@@ -22,7 +24,6 @@ from eascope.experiments.scenario import (
     Scenario,
     Task,
 )
-from eascope.experiments.waiting import Meet, Signal, Step, Wait, stuck
 from eascope.host.errors import bad_input
 from eascope.host.strict import StrictTable
 from eascope.rootfs.mixture import MOST_MIXTURES
@@ -80,7 +81,7 @@ def check_attributes(
             # Without one it has what the kernel gives real-time tasks, which is a setting.
             allowed = "no min that the task itself does not have, in a task with fifo or rr"
             where = next(one for one in _parts(table) if "min" in one.data.get("uclamp", ()))
-            raise bad_input(where.file, where.key("uclamp"), dict(where.data["uclamp"]), allowed)
+            raise where.error("uclamp", allowed)
         if task.slice_us is not None and len(policies) > 1:
             raise table.error("slice_us", "not together with a phase's policy, which resets it")
         if DEADLINE not in policies:
@@ -103,9 +104,7 @@ def check_attributes(
                     *map(one.data["deadline"].get, ("runtime_us", "period_us"))
                 ),
             )
-            raise bad_input(
-                where.file, where.key("deadline"), dict(where.data["deadline"]), allowed
-            )
+            raise where.error("deadline", allowed)
 
 
 def _parts(table: StrictTable) -> list[StrictTable]:
@@ -261,3 +260,78 @@ def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:
         return ""
     known = ", ".join([*MEASURES.get(run, ()), OPERATIONS])
     return f"{run} prints no {path[2]!r}: allowed: {known}"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A step that waits until the task ``whom`` has ended a turn's work."""
+
+    whom: str
+    phase: int
+
+
+@dataclass(frozen=True)
+class Meet:
+    """A step that waits at ``name`` for the other task that meets there."""
+
+    name: str
+    phase: int
+
+
+@dataclass(frozen=True)
+class Signal:
+    """The end of a phase's work, for which others may wait."""
+
+
+Step = Wait | Meet | Signal
+
+
+def stuck(tasks: Mapping[str, Sequence[Step]]) -> dict[str, Wait | Meet]:
+    """The step at which each task stays for ever, for those that never end their first turn.
+
+    A task that has ended its work once is assumed to end it again at once. So a task that is stuck
+    here is stuck in every run. A run may also be stuck where this finds nothing.
+
+    :param tasks: the steps of a turn, each phase once.
+    """
+    reached = dict.fromkeys(tasks, 0)
+    met: Counter[tuple[str, str]] = Counter()
+    signalled: set[str] = set()
+    moved = True
+    while moved:
+        moved = False
+        for name, steps in tasks.items():
+            while reached[name] < len(steps):
+                step = steps[reached[name]]
+                if isinstance(step, Wait) and step.whom not in signalled:
+                    break
+                if isinstance(step, Meet) and not _others_come(tasks, reached, met, name, step):
+                    break
+                if isinstance(step, Signal):
+                    signalled.add(name)
+                if isinstance(step, Meet):
+                    met[name, step.name] += 1
+                reached[name] += 1
+                moved = True
+    ends = {
+        name: steps[reached[name]] for name, steps in tasks.items() if reached[name] < len(steps)
+    }
+    return {name: step for name, step in ends.items() if not isinstance(step, Signal)}
+
+
+def _others_come(
+    tasks: Mapping[str, Sequence[Step]],
+    reached: Mapping[str, int],
+    met: Mapping[tuple[str, str], int],
+    name: str,
+    step: Meet,
+) -> bool:
+    """Whether every other task that meets at ``step`` has met there as often, or waits there."""
+    for other, steps in tasks.items():
+        if other == name or not any(isinstance(s, Meet) and s.name == step.name for s in steps):
+            continue
+        at = steps[reached[other]] if reached[other] < len(steps) else None
+        standing = isinstance(at, Meet) and at.name == step.name
+        if met[other, step.name] + standing <= met[name, step.name]:
+            return False
+    return True

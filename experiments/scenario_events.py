@@ -11,9 +11,16 @@ from eascope.experiments.program import Program
 from eascope.experiments.scenario import Move, Task, WindowLengths, Write
 from eascope.host.errors import missing_key
 from eascope.host.strict import StrictTable
-from eascope.kernels.guest_files import ENERGY_AWARE, ONLINE
 from eascope.kernels.state import cpu_list
-from eascope.kernels.switches import PATH_RULE, STATS, allowed_boost, check_value, is_switch
+from eascope.kernels.switches import (
+    ENERGY_AWARE,
+    ONLINE,
+    PATH_RULE,
+    STATS,
+    allowed_boost,
+    check_value,
+    is_switch,
+)
 
 #: Of one file.
 MOST_EVENTS = 100

@@ -6,9 +6,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.work import LOOPS_WORK, PROGRAMS, TURNS, WAKE_UPS, WorkRecord
+from eascope.analysis.records.cell import (
+    LOOPS_WORK,
+    PROGRAMS,
+    TURNS,
+    WAKE_UPS,
+    Expectation,
+    FramesRecord,
+    WorkRecord,
+)
 from eascope.analysis.statement import ExpectationError
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import Platform
@@ -16,6 +22,7 @@ from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
 from eascope.experiments.conditions import read_conditions
 from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.groups import read_cpus, read_groups
+from eascope.experiments.others import BACKGROUND, STIR, threads_besides
 from eascope.experiments.program import read_program
 from eascope.experiments.recorded import Recorded, read_recorded
 from eascope.experiments.rtapp_own import read_own, task_of, text_of
@@ -25,6 +32,7 @@ from eascope.experiments.scenario import (
     MOST_THREADS,
     PLACING_MS,
     Scenario,
+    Task,
     WindowLengths,
 )
 from eascope.experiments.scenario_checks import (
@@ -37,7 +45,6 @@ from eascope.experiments.scenario_checks import (
 from eascope.experiments.scenario_events import KEYS as EVENT_KEYS
 from eascope.experiments.scenario_events import events_of
 from eascope.experiments.scenario_names import ROOT, path_of
-from eascope.experiments.scenario_noise import check_noise
 from eascope.experiments.scenario_tasks import (
     PHASE_KEYS,
     TASK_KEYS,
@@ -46,8 +53,9 @@ from eascope.experiments.scenario_tasks import (
     read_task,
 )
 from eascope.experiments.sources import measurements
+from eascope.experiments.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.errors import shortened
+from eascope.host.errors import bad_input, shortened
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
 
@@ -160,7 +168,6 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
 def _kernel_threads(
     top: StrictTable, platform: Platform
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """The table ``[kernel_threads]``."""
     table = top.table("kernel_threads") if top.has("kernel_threads") else StrictTable("", {})
     for name in table.data:
         if not re.fullmatch(r"[\w:/.-]{1,15}", name):
@@ -212,7 +219,6 @@ def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
 
 
 def _frames(top: StrictTable, tasks: list[str]) -> FramesRecord | None:
-    """The tasks that make frames."""
     if not top.has("frames"):
         return None
     table = top.table("frames")
@@ -278,3 +284,53 @@ def _size(table: StrictTable, comparisons: int) -> tuple[float | None, float | N
     of = table.integer("size_of", 1, comparisons) if table.has("size_of") else 1
     measured = table.text("measured", measurements()) if table.has("measured") else ""
     return percent, size, of, measured
+
+
+#: Turns of one repeat that can be drawn.
+MOST_DRAWN_TURNS = 1_000
+#: A timer that comes early or late must not come before the one before it.
+LEAST_VSYNC_US = 1_000
+
+
+def check_noise(scenario: Scenario, tables: tuple[StrictTable, ...], platform: Platform) -> None:
+    """Check that turns that vary can be written, and that threads outside the scenario have room.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    for task, table in zip(scenario.tasks, tables, strict=True):
+        if re.fullmatch(rf"({BACKGROUND}|{STIR})\d*", task.name):
+            raise table.error("name", f"not {BACKGROUND} or {STIR}: other threads have these names")
+        if task.varies:
+            _check_varies(scenario, task, table)
+    threads = sum(task.count for task in scenario.tasks if not task.recorded)
+    besides = threads_besides(scenario.background, platform)
+    if threads + besides > MOST_THREADS:
+        shown = f"{threads} threads and {besides} others ({scenario.background} background)"
+        raise bad_input(tables[0].file, "task", shown, f"up to {MOST_THREADS} together")
+
+
+def _check_varies(scenario: Scenario, task: Task, table: StrictTable) -> None:
+    phases = task.phases
+    key = "work_cv" if task.work_cv else "clock"
+    if task.work_cv and all(
+        phase.run_us is None and phase.run_instructions is None for phase in phases
+    ):
+        raise table.error("work_cv", "only with run_us or run_instructions in a phase")
+    if task.clock != "exact":
+        if any(phase.period_us is None for phase in phases):
+            raise table.error("clock", "only with period_us in every phase")
+        least = min(phase.period_us or 0 for phase in phases)
+        if task.clock == "vsync" and least < LEAST_VSYNC_US:
+            raise table.error("clock", f"only with periods of {LEAST_VSYNC_US} us or more")
+        if task.names_met and task.clock == "exponential":
+            raise table.error("clock", "exact or vsync with meet, because two tasks keep step")
+    for other in meeting(scenario, task):
+        if other.has_prelude and other.endless:
+            place = "" if other is task else f" of {other.name}, which it meets"
+            raise table.error(
+                key, f"phases{place} that repeat, without an endless phase after others"
+            )
+        if turns_of(other) > MOST_DRAWN_TURNS:
+            raise table.error(
+                key, f"up to {MOST_DRAWN_TURNS} turns in a repeat, not {turns_of(other)}"
+            )

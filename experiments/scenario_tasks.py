@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from eascope.configs.cpunames import CpuNameError
 from eascope.configs.platform import Platform
-from eascope.experiments.clamps import read_clamps
-from eascope.experiments.groups import Group, read_cpus, read_group
+from eascope.experiments.groups import Group, read_clamps, read_cpus, read_group
 from eascope.experiments.scenario import (
     CLOCKS,
     DEADLINE,

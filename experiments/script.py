@@ -12,8 +12,7 @@ from eascope.experiments.rtapp import memory_name, process_of
 from eascope.experiments.scenario import Move, Scenario, Task, Write
 from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.experiments.workload import Workload
-from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
-from eascope.kernels.switches import STATS
+from eascope.kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG, STATS
 from eascope.rootfs.elide import FUNCTION_OFFSET, OPENED_SYNCHRONOUSLY, OPENS_DEVICE
 from eascope.rootfs.image import REPLAY, RT_APP
 
@@ -177,7 +176,6 @@ def document_path(name: str) -> str:
 
 
 def _command(name: str, rt_app: str) -> str:
-    """What runs an input."""
     program = f"{REPLAY} {rt_app}" if name == recorded.NAME else rt_app
     return f"{program} {document_path(name)}"
 

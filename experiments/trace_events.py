@@ -12,7 +12,7 @@ from eascope.analysis.trace import DECISION_EVENT
 from eascope.configs.platform import Platform
 from eascope.experiments.scenario import Phase, Scenario, Task
 from eascope.host.errors import RequestError, nearest
-from eascope.kernels.events import added_by_all, built_events, qualified
+from eascope.kernels.events import added_by, built_events, qualified
 from eascope.kernels.queues import folders_of_queues, own_files
 from eascope.kernels.variants import SERIES, Kernel
 
@@ -108,8 +108,7 @@ def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> No
 
 
 def _added_in(queue: Path) -> set[str]:
-    """Names of the events that a queue adds, in any release."""
-    return added_by_all([*queue.rglob("*.patch"), *own_files(queue).values()])
+    return added_by([*queue.rglob("*.patch"), *own_files(queue).values()])
 
 
 def recorded_events(

@@ -10,18 +10,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from eascope.host.cache import cache_root, runs_root
+from eascope.host.cache import runs_root
 from eascope.host.errors import RequestError
 
 ALLOWED = "allowed: a folder that can be written"
-
-
-def check_out(folder: Path) -> None:
-    """Refuse a place for a comparison where no folder can be made.
-
-    :raises RequestError: one line.
-    """
-    _check("--out", folder)
 
 
 def check_runs() -> None:
@@ -29,23 +21,7 @@ def check_runs() -> None:
 
     :raises RequestError: one line.
     """
-    _check("EASCOPE_RUNS", runs_root())
-
-
-def check_push(folder: Path) -> None:
-    """Refuse a place for artefacts where none can be written.
-
-    :raises RequestError: one line.
-    """
-    _check("cache push", folder)
-
-
-def check_cache() -> None:
-    """Refuse a cache that cannot be written.
-
-    :raises RequestError: one line.
-    """
-    _check("EASCOPE_CACHE", cache_root())
+    check_writable("EASCOPE_RUNS", runs_root())
 
 
 def check_runs_folder() -> None:
@@ -68,9 +44,10 @@ def check_runs_place() -> None:
         check_runs()
 
 
-def _check(setting: str, folder: Path) -> None:
+def check_writable(setting: str, folder: Path) -> None:
     """Make a folder in ``folder``, or in the nearest existing one above it, and remove it.
 
+    :param setting: what names the folder, for messages.
     :raises RequestError: one line: setting, value, cause, what is allowed.
     """
     existing = next(path for path in (folder, *folder.parents) if path.exists())

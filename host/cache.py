@@ -134,12 +134,17 @@ def artefact(
     if (folder / MANIFEST).is_file():
         check_artefact(folder, large=large)
         if work_folder() is None:
-            _mark_used(folder)
+            with suppress(OSError):  # a cache that is read-only
+                os.utime(folder)  # the sign of its last use
         return folder
     if (work := work_folder()) is not None:
-        return _made_dry(
-            work / kind / folder.name, build, label or kind, about(estimate_s, estimate)
-        )
+        if kind not in CHEAP:
+            refuse(label or kind, about(estimate_s, estimate))
+        folder = work / kind / folder.name
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            build(folder)
+        return folder
     with locked(lock_of_entry(folder)):
         if (folder / MANIFEST).is_file():
             check_artefact(folder, large=large)
@@ -159,28 +164,9 @@ def artefact(
     return folder
 
 
-def _made_dry(folder: Path, build: Callable[[Path], None], label: str, estimate: str) -> Path:
-    """A cheap artefact, outside of the cache.
-
-    :raises NotBuilt: for any other.
-    """
-    if folder.parent.name not in CHEAP:
-        refuse(label, estimate)
-    if not folder.exists():
-        folder.mkdir(parents=True)
-        build(folder)
-    return folder
-
-
 def lock_of_entry(folder: Path) -> Path:
     """The file that is locked by the process that builds the artefact ``folder``."""
     return folder.parent / f".{folder.name}.lock"
-
-
-def _mark_used(folder: Path) -> None:
-    """Set the folder's time to now, as a sign of its last use."""
-    with suppress(OSError):  # a cache that is read-only
-        os.utime(folder)
 
 
 def _write_manifest(folder: Path, key_fields: Mapping[str, Any]) -> None:

@@ -256,7 +256,8 @@ class PrivateApt:
         :raises EascopeError: when one is not to be had.
         """
         return [
-            self._exact(package, self.resolve(package, suite)["version"]) for package in packages
+            self._exactly([(package, self.resolve(package, suite)["version"])])[0]
+            for package in packages
         ]
 
     def closure(self, packages: list[str], suite: str | None = None) -> list[Deb]:
@@ -275,9 +276,6 @@ class PrivateApt:
         pairs = re.findall(r"^Inst (\S+) \((\S+) ", simulated, re.MULTILINE)
         names = sorted({name.partition(":")[0]: version for name, version in pairs}.items())
         return self._exactly(list(names))
-
-    def _exact(self, package: str, version: str) -> Deb:
-        return self._exactly([(package, version)])[0]
 
     def _exactly(self, pairs: list[tuple[str, str]]) -> list[Deb]:
         """The files of these packages and versions, all fetched by one call of apt."""

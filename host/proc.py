@@ -21,10 +21,10 @@ from eascope.host.scratch import shared_locks
 TAIL_LINES = 15
 
 
-def tail(text: str, lines: int = TAIL_LINES) -> str:
-    """The last non-empty lines of ``text``, indented by two spaces."""
+def tail(text: str) -> str:
+    """The last `TAIL_LINES` non-empty lines of ``text``, indented by two spaces."""
     kept = [line.rstrip() for line in text.splitlines() if line.strip()]
-    return "\n".join("  " + line for line in kept[-lines:])
+    return "\n".join("  " + line for line in kept[-TAIL_LINES:])
 
 
 class CommandFailed(EascopeError):

@@ -318,3 +318,35 @@ class StrictTable:
         :raises RequestError: naming the key, its value, the nearest known key and all of them.
         """
         self.only(self._asked)
+
+
+def toml_text(document: Mapping[str, Any]) -> str:
+    """``document`` as TOML that loaders read again: values, then tables; lists of tables inline."""
+    return "".join(f"{line}\n" for line in _toml_lines(document, ""))
+
+
+def _toml_lines(table: Mapping[str, Any], where: str) -> list[str]:
+    plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    lines = [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in plain.items()]
+    for key, value in table.items():
+        if isinstance(value, dict):
+            here = f"{where}.{_toml_key(key)}" if where else _toml_key(key)
+            lines += ["", f"[{here}]", *_toml_lines(value, here)]
+    return lines
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
+
+
+def _toml_value(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = (f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list):
+        if value and isinstance(value[0], dict):
+            return "[\n" + "".join(f"    {_toml_value(item)},\n" for item in value) + "]"
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    if isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)

@@ -9,9 +9,11 @@ artefact's key is the digest of these, so an unchanged kernel is never built aga
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -27,13 +29,13 @@ from eascope.host.cache import (
     digest_of,
     sha256_bytes,
     sha256_file,
+    write_atomic,
 )
 from eascope.host.debian import apt
 from eascope.host.dry import nothing_built
 from eascope.host.errors import EascopeError
-from eascope.host.proc import Ending, Step, run, say
+from eascope.host.proc import Ending, Step, duration, run, say
 from eascope.host.toolchain import arm64_tool
-from eascope.kernels import times
 from eascope.kernels.kconfig import Brought, brought, compiler, configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
@@ -94,8 +96,8 @@ def kernel(wanted: str | Kernel = "base") -> KernelArtefact:
         "kernel",
         key,
         lambda work: _build(spec, source, work),
-        label=kernel_label(spec.name, source),
-        estimate=times.estimate(kept_objects(source, _series_folders(spec), spec.more)),
+        label=f"kernel {spec.name}, {source.label}",
+        estimate=estimate(kept_objects(source, _series_folders(spec), spec.more)),
     )
     return _artefact(spec.name, folder)
 
@@ -104,11 +106,6 @@ def _source(spec: Kernel) -> Source:
     if spec.tree:
         return tree_source(spec.tree)
     return find_source(_series_folders(spec), spec.release)
-
-
-def kernel_label(name: str, source: Source) -> str:
-    """The label of the kernel ``name`` in progress lines."""
-    return f"kernel {name}, {source.label}"
 
 
 def built(name: str = "base") -> KernelArtefact | None:
@@ -206,7 +203,7 @@ def _build(spec: Kernel, source: Source, folder: Path) -> None:
         version = (out / "include/config/kernel.release").read_text().strip()
         BuiltKernel(version, provenance, _code(out)).write(folder / BUILT)
         if objects is not Objects.COPIED:
-            times.remember(objects is Objects.OWN, time.monotonic() - started)
+            remember_build(objects is Objects.OWN, time.monotonic() - started)
 
 
 def _code(out: Path) -> str:
@@ -274,6 +271,60 @@ def main(arguments: list[str] | None = None) -> int:
             say(f"  kernel {name}: {done.version}")
             print(done.image)
     return ending.code
+
+
+#: A build from nothing before there was any, on two cores.
+FIRST_BUILD_S = 360.0
+#: Builds of each kind that count.
+KEPT_BUILDS = 5
+
+
+def _times_file() -> Path:
+    return cache_root() / "kernel-times.json"
+
+
+def _kind_of_build(from_objects: bool) -> str:
+    return "from_objects_s" if from_objects else "from_nothing_s"
+
+
+def _past() -> dict[str, list[float]]:
+    """Seconds of past builds by kind; none if the file is missing or damaged."""
+    kinds = (_kind_of_build(True), _kind_of_build(False))
+    try:
+        noted = json.loads(_times_file().read_bytes())
+        return {kind: [float(seconds) for seconds in noted[kind]] for kind in kinds}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {kind: [] for kind in kinds}
+
+
+def estimate_s(from_objects: bool) -> float:
+    """Estimated seconds of the next build: the median of the last ones of its kind here.
+
+    A build from nothing takes the same time for every kernel. A build from the kernel's own objects
+    compiles only the changes, and usually takes seconds.
+    """
+    past = _past()[_kind_of_build(from_objects)]
+    return statistics.median(past) if past else FIRST_BUILD_S
+
+
+def estimate(objects: Objects) -> str:
+    """The same in words; for a build from another kernel's objects, the most that it may take.
+
+    That is seconds or, if its patches change ``sched.h``, as long as from nothing.
+    """
+    if objects is Objects.COPIED:
+        most = duration(estimate_s(from_objects=False))
+        return f"unknown: up to {most}, by what its patches touch"
+    return f"about {duration(estimate_s(objects is Objects.OWN))}"
+
+
+def remember_build(from_objects: bool, seconds: float) -> None:
+    """Record that a build took ``seconds``."""
+    past = _past()
+    past[_kind_of_build(from_objects)] = [*past[_kind_of_build(from_objects)], round(seconds, 1)][
+        -KEPT_BUILDS:
+    ]
+    write_atomic(_times_file(), json.dumps(past, indent=1, sort_keys=True).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -1,28 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The trace events of a built kernel, by name and system as in ``tracefs``.
+"""What a built kernel's ``vmlinux`` says for traces: its events, and addresses of symbols.
 
-They are read from ``vmlinux``, so a name can be refused before anything runs. Its image is linked
-at a fixed address (``CONFIG_RELOCATABLE`` is off without KASLR and EFI), so pointers in its data
-are addresses of its symbols.
+An event can so be refused before anything runs. The image is linked at a fixed address
+(``CONFIG_RELOCATABLE`` is off without KASLR and EFI), so pointers in its data are addresses of its
+symbols. The file is read here and not by ``nm``: a machine without the arm64 tools can run what
+another has built.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from eascope.host.errors import EascopeError
-from eascope.host.proc import run
-from eascope.host.toolchain import arm64_tool
 
-#: ELF64: where the section headers are (offset 0x28), the size of one and how many there are; of a
-#: header: type, address, offset in the file, size. <elf.h>
-_SECTIONS, _SECTION_SIZE, _SECTION_COUNT = 0x28, 0x3A, 0x3C
-_SECTION = struct.Struct("<4xI8xQQQ")
-_NOBITS = 8
+#: What LISA and trace-cmd look for in a marker: who wrote it into the ring buffer.
+MARKER_WRITER = "tracing_mark_write"
+
+#: Of a 64-bit little-endian ELF file: the header from ``e_shoff`` on, a section, a symbol. <elf.h>
+_HEADER, _HEADER_AT = struct.Struct("<QIHHHHHH"), 40
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SYMTAB, _NOBITS = 2, 8
+#: Types of symbols that stand for a section or a file.
+_NO_CODE = (3, 4)
 #: ``struct trace_event_call``: a list head, then the class. <linux/trace_events.h>
 _CLASS_OF_CALL = 16
 #: ``struct trace_event_class``: the system's name comes first.
@@ -33,26 +38,60 @@ _SYSTEM = re.compile(r"str__(\w+)__trace_system_name")
 
 
 class _Image:
-    """Bytes of a linked ELF file by address."""
+    """A linked ELF file: its symbols by address, and its bytes by address.
+
+    :raises EascopeError: when the file is not readable.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._bytes = path.read_bytes()
-        (start,) = struct.unpack_from("<Q", self._bytes, _SECTIONS)
-        size, count = struct.unpack_from("<HH", self._bytes, _SECTION_SIZE)
-        headers = (_SECTION.unpack_from(self._bytes, start + n * size) for n in range(count))
-        self._sections = [
-            (address, offset, length)
-            for kind, address, offset, length in headers
-            if address and kind != _NOBITS
-        ]
+        try:
+            self._bytes = path.read_bytes()
+            if self._bytes[:6] != b"\x7fELF\x02\x01":
+                raise ValueError("no 64-bit little-endian ELF file")
+            start, *_, size, count, _ = _HEADER.unpack_from(self._bytes, _HEADER_AT)
+            places = (start + number * size for number in range(count))
+            self._sections = [_SECTION.unpack_from(self._bytes, place) for place in places]
+            self.symbols = sorted(self._symbols())
+        except (OSError, ValueError, OverflowError, IndexError, struct.error) as error:
+            raise EascopeError(f"symbols of the kernel: {path}: not readable: {error}") from error
+
+    def _symbols(self) -> Iterator[tuple[int, str]]:
+        """(address, name) of every symbol that is defined."""
+        for _, kind, _, _, begin, length, link, *_ in self._sections:
+            if kind != _SYMTAB:
+                continue
+            names = self._sections[link][4]
+            table = self._bytes[begin : begin + length]
+            for at, info, _, section, value, _ in _SYMBOL.iter_unpack(table):
+                if section == 0 or info & 15 in _NO_CODE:
+                    continue
+                end = self._bytes.index(b"\0", names + at)
+                name = self._bytes[names + at : end].decode()
+                if name and not name.startswith("$"):  # marks of code and data between functions
+                    yield value, name
 
     def pointer(self, address: int) -> int:
         """The pointer that lies at ``address``; 0 where the file has no bytes for it."""
-        for start, offset, length in self._sections:
-            if start <= address < start + length:
+        for _, kind, _, start, offset, length, *_ in self._sections:
+            if start and kind != _NOBITS and start <= address < start + length:
                 (value,) = struct.unpack_from("<Q", self._bytes, offset + address - start)
                 return int(value)
         return 0
+
+
+@cache
+def trace_symbols(vmlinux: Path) -> tuple[tuple[str, str], ...]:
+    """(address, name) of `MARKER_WRITER` and of the symbol after it, as in ``/proc/kallsyms``.
+
+    The second one marks the end of the first one. The addresses hold in a guest, too, since
+    its kernel is not relocated (``nokaslr``).
+
+    :raises EascopeError: when ``vmlinux`` is not readable, or lacks the symbol.
+    """
+    for symbols in pairwise(_Image(vmlinux).symbols):
+        if symbols[0][1] == MARKER_WRITER:
+            return tuple((f"{address:016x}", name) for address, name in symbols)
+    raise EascopeError(f"{vmlinux}: has no symbol {MARKER_WRITER}")
 
 
 @cache
@@ -61,15 +100,13 @@ def built_events(vmlinux: Path) -> dict[str, tuple[str, ...]]:
 
     :raises EascopeError: when ``vmlinux`` is not readable, or has no events.
     """
-    listing = run([arm64_tool("nm"), vmlinux], label="symbols of the kernel").decode()
-    symbols = [words for line in listing.splitlines() if len(words := line.split()) == 3]
-    systems = {int(at, 16): name[1] for at, _, text in symbols if (name := _SYSTEM.fullmatch(text))}
     image = _Image(vmlinux)
+    systems = {at: name[1] for at, text in image.symbols if (name := _SYSTEM.fullmatch(text))}
     events: dict[str, set[str]] = {}
-    for at, _, text in symbols:
+    for at, text in image.symbols:
         # Of `event_class_NAME` and other symbols that are no calls, the chain ends nowhere.
         if name := _CALL.fullmatch(text):
-            owner = image.pointer(image.pointer(int(at, 16) + _CLASS_OF_CALL) + _SYSTEM_OF_CLASS)
+            owner = image.pointer(image.pointer(at + _CLASS_OF_CALL) + _SYSTEM_OF_CLASS)
             if owner in systems:
                 events.setdefault(name[1], set()).add(systems[owner])
     if not events:
@@ -82,12 +119,7 @@ def qualified(events: dict[str, tuple[str, ...]]) -> list[str]:
     return sorted(f"{system}:{name}" for name, systems in events.items() for system in systems)
 
 
-def added_by(patch: Path) -> set[str]:
-    """Names of the trace events that a patch, or a file of a queue, adds."""
-    text = patch.read_text(errors="replace")
+def added_by(files: Iterable[Path]) -> set[str]:
+    """Names of the trace events that patches, or files of a queue, add together."""
+    text = "\n".join(path.read_text(errors="replace") for path in files)
     return set(re.findall(r"^\+?(?:TRACE_EVENT|DEFINE_EVENT)\((?:\w+, )?(\w+),$", text, re.M))
-
-
-def added_by_all(patches: Iterable[Path]) -> set[str]:
-    """Names of the trace events that ``patches`` add together."""
-    return {name for patch in patches for name in added_by(patch)}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,7 +78,10 @@ def import_series(
     config = config_text(Path(source).expanduser())
     with tempfile.TemporaryDirectory() as work:
         staged = Path(work) / name
-        _write(staged, patches)
+        staged.mkdir()
+        for file, content in patches.items():
+            (staged / file).write_bytes(content)
+        (staged / "series").write_text("".join(f"{file}\n" for file in patches))
         if config:
             (staged / CONFIG).write_text(config)
         kernel = _kernel(catalogue, staged, onto, release)
@@ -97,25 +99,20 @@ def import_series(
         compiled=compiled,
         release=release or DEFAULT,
         options=options,
-        without_effect=options.same and not config and all(map(_is_not_compiled, changed)),
+        without_effect=options.same
+        and not config
+        and all(
+            changed_file.startswith("Documentation/")
+            or changed_file.rpartition("/")[2].startswith("Kconfig")
+            for changed_file in changed
+        ),
     )
-
-
-def _is_not_compiled(name: str) -> bool:
-    return name.startswith("Documentation/") or Path(name).name.startswith("Kconfig")
 
 
 def _taken(folder: Path) -> RequestError:
     return RequestError(
         f"--name {folder.name!r}: {shown_path(folder)} is there: allowed: another name"
     )
-
-
-def _write(folder: Path, patches: Mapping[str, bytes]) -> None:
-    folder.mkdir()
-    for file, content in patches.items():
-        (folder / file).write_bytes(content)
-    (folder / "series").write_text("".join(f"{file}\n" for file in patches))
 
 
 def _kernel(catalogue: Catalogue, folder: Path, onto: str, release: str) -> Kernel:

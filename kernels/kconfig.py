@@ -21,10 +21,9 @@ from pathlib import Path
 
 from eascope.host.cache import artefact, cache_root, sha256_bytes
 from eascope.host.errors import EascopeError
-from eascope.host.proc import CommandFailed, need, run, say
+from eascope.host.proc import TAIL_LINES, CommandFailed, need, run, say
 from eascope.host.record import Record
 from eascope.host.toolchain import arm64_tool, cross_prefix, said_of
-from eascope.kernels.faults import compile_errors
 from eascope.kernels.queues import changed_files, config_text, series_digest, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source, released
@@ -336,3 +335,39 @@ def lost_options(fragment: str, config: str) -> list[str]:
         for key, value in options(fragment).items()
         if got.get(key, "n") != value
     ]
+
+
+#: A line of a compiler, an assembler, a linker or kbuild itself that says what is wrong.
+_ERROR = re.compile(
+    r"""^\S+?:\d+(:\d+)?:\s(fatal\s)?[eE]rror:\s  # a.c:3:5: error: ...
+    |^\S+?:\d+:\s\*\*\*\s                         # Makefile:7: *** ...
+    |:\sundefined\sreference\sto\s
+    |^\S*ld:\s                                    # aarch64-linux-gnu-ld: ...
+    |^ERROR:\s                                    # of modpost
+    |^\S+:\d+:\s(syntax\serror|warning:\sinvalid)  # of kconfig
+    """,
+    re.VERBOSE,
+)
+#: The lines of the source that gcc shows below an error.
+_EXCERPT = re.compile(r"\s+\d*\s*\|")
+_OF_MAKE = re.compile(r"make(\[\d+\])?: ")
+
+
+def compile_errors(log: str) -> str:
+    """The first errors of a build's log, with the lines of source below them.
+
+    :returns: at most as many lines as a failure shows; without a known error, all lines but make's.
+    """
+    kept: list[str] = []
+    below = False
+    for line in log.splitlines():
+        if _ERROR.search(line):
+            kept.append(line.removeprefix("../"))
+            below = True
+        elif below and _EXCERPT.match(line):
+            kept.append(line)
+        else:
+            below = False
+    if kept:
+        return "\n".join(kept[:TAIL_LINES])
+    return "\n".join(line for line in log.splitlines() if not _OF_MAKE.match(line))

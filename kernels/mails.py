@@ -34,6 +34,7 @@ _BRACKETS = re.compile(r"((?:\[[^\]]*\]\s*)*)(.*)", re.DOTALL)
 #: What git ends a mail with, its version. No line of a hunk begins with a digit.
 _SIGNATURE = re.compile(rb"\n-- \n\d[^\n]*\s*\Z")
 _GZIP = b"\x1f\x8b"
+_DIFF = b"\ndiff --git "
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
     for mail in newest:
         if mail.number:
             first = places.setdefault(mail.number, mail)
-            if _diff(first.patch) != _diff(mail.patch):
+            if first.patch.partition(_DIFF)[2] != mail.patch.partition(_DIFF)[2]:
                 raise RequestError(
                     f"{text!r}: patch {mail.number}/{totals[0]} of v{version} is there twice, and "
                     "they differ: allowed: one of each"
@@ -260,10 +261,6 @@ def _spans(numbers: Sequence[int]) -> str:
         for first, last in zip(starts, ends, strict=True)
     ]
     return ", ".join(spans[:SPANS] + ["..."] * (len(spans) > SPANS))
-
-
-def _diff(patch: bytes) -> bytes:
-    return patch.partition(b"\ndiff --git ")[2]
 
 
 def _as_file(subject: str) -> str:

@@ -105,16 +105,20 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
 
     :raises RequestError: a queue is not ported, or the tree cannot serve.
     """
-    if not place:
-        if unported(kernel, DEFAULT):
-            _check_usual(kernel, kind, name)
+    tree = own.tree(place) if place else None
+    if place:
+        release = tree_source(tree).release.name if tree else place
+    elif unported(kernel, DEFAULT):  # the name stands for KERNEL_SRC's release, or the default
+        given = os.environ.get(KERNEL_SRC)
+        release = release_of(directory_version(Path(given))).name if given else DEFAULT
+    else:
         return kernel
-    tree = own.tree(place)
-    release = tree_source(tree).release.name if tree else place
     if missing := unported(kernel, release):
         raise _not_ported(
-            kernel, kind=kind, name=name, release=release, missing=missing, place=place
+            kernel, kind=kind, name=name, release=release, missing=missing, place=place or release
         )
+    if not place:
+        return kernel
     # The default has the same key whether it is named or not.
     named = kernel.name if place == DEFAULT else f"{kernel.name}@{place}"
     kernel = replace(kernel, name=named, release=release, tree=tree)
@@ -122,19 +126,6 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
         left = queues_to_apply(tree, kernel.folders(SERIES))
         kernel = replace(kernel, series=tuple(left))
     return kernel
-
-
-def _check_usual(kernel: Kernel, kind: str, name: str) -> None:
-    """Check a name without a release, which stands for KERNEL_SRC's release, or else the default.
-
-    :raises RequestError: ``kernel`` has a queue that is for other releases alone.
-    """
-    given = os.environ.get(KERNEL_SRC)
-    release = release_of(directory_version(Path(given))).name if given else DEFAULT
-    if missing := unported(kernel, release):
-        raise _not_ported(
-            kernel, kind=kind, name=name, release=release, missing=missing, place=release
-        )
 
 
 def _not_ported(

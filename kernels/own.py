@@ -14,10 +14,9 @@ from pathlib import Path
 
 from eascope.host.errors import RequestError
 from eascope.host.strict import NAME_RULE, is_name
-from eascope.kernels.guest_files import FEATURES
 from eascope.kernels.queues import changes_something, made_queue, states_options
 from eascope.kernels.releases import RELEASES
-from eascope.kernels.switches import PATH_RULE, Switches, is_switch
+from eascope.kernels.switches import FEATURES, PATH_RULE, Switches, is_switch
 from eascope.kernels.trees import Tree, read_tree
 from eascope.kernels.variants import BOOT_RULE, Catalogue, Variant, is_boot, load_catalogue
 

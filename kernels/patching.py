@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eascope.host.errors import EascopeError
 from eascope.host.proc import CommandFailed, need, run
-from eascope.kernels.queues import added_files, changed_files, patch_label, series_patches
+from eascope.kernels.queues import added_files, changed_files, patch_label
 from eascope.kernels.source import Source
 
 _PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-file=-")
@@ -19,16 +19,6 @@ _PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-fil
 
 class PatchFailed(EascopeError):
     """A patch of a queue does not apply; the message ends with the hunk."""
-
-
-def apply_series(tree: Path, folder: Path, source: Source) -> None:
-    """Apply a queue to ``tree``, without fuzz.
-
-    :raises PatchFailed: as `apply_patch`; the tree then has the patches before that one.
-    """
-    patches = series_patches(folder, source.release.name)
-    for number in range(len(patches)):
-        apply_patch(tree, patches, number, source)
 
 
 def apply_patch(

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from eascope.configs.devicetree import opps_of
 from eascope.configs.platform import Cluster, Platform
-from eascope.kernels.guest_files import ENERGY_AWARE, IDLE_GOVERNOR, SCHED_DEBUG
-from eascope.kernels.switches import STATS, switch_proofs
+from eascope.kernels.switches import ENERGY_AWARE, IDLE_GOVERNOR, SCHED_DEBUG, STATS, switch_proofs
 from eascope.kernels.variants import EAS_GOVERNOR, Variant, boot_args
 
 #: Under which name the guest looks whether the kernel took its boot arguments.

@@ -8,7 +8,15 @@ import re
 
 from eascope.configs.platform import Platform
 from eascope.host.strict import StrictTable
-from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
+
+#: Files of the guest's kernel that several rooms write, prove or read back.
+SCHED_DEBUG = "/sys/kernel/debug/sched"
+ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
+FEATURES = f"{SCHED_DEBUG}/features"
+IDLE_GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
+#: Whether a CPU is online.
+ONLINE = "/sys/devices/system/cpu/cpu{}/online"
+ONLINE_CPU = re.compile(ONLINE.format(r"(\d+)"))
 
 #: Where a switch may write; anything else is not a switch of the scheduler.
 SWITCH_ROOTS = (

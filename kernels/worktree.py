@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,6 @@ STAMPS = "eascope-stamps.json"
 UNPACK_S = 30.0
 
 
-def _say_that_we_wait() -> None:
-    say("  waiting for another process, which builds a kernel in the same tree")
-
-
 @contextmanager
 def patched(source: Source, queues: Sequence[Path]) -> Iterator[_Kept]:
     """The tree of ``source`` with ``queues`` applied, held exclusively.
@@ -64,7 +61,8 @@ def patched(source: Source, queues: Sequence[Path]) -> Iterator[_Kept]:
     home = home_of(source)
     release = source.release.name
     # When this process is killed, its make goes on: it keeps the lock until it has ended.
-    with locked(home / ".lock", _say_that_we_wait, shared=True):
+    words = "  waiting for another process, which builds a kernel in the same tree"
+    with locked(home / ".lock", partial(say, words), shared=True):
         kept = _Kept(home)
         series = [series_patches(queue, release) for queue in queues]
         digests = [sha256_file(patch) for patches in series for patch in patches]

@@ -96,10 +96,6 @@ class EventPower:
         spent = sum(self.energy_pj.get(event, 0.0) * count for event, count in counts.items())
         return spent * 1e-12 * self.level.power.dynamic_scale(volts) / seconds
 
-    def cluster_clock_w(self, hertz: float, volts: float) -> float:
-        """Power in W of the clock of L2 and cluster logic."""
-        return self.cluster_cycle_pj * 1e-12 * hertz * self.level.power.dynamic_scale(volts)
-
     def leakage_w_at_design(self, unit: str, celsius: float) -> float:
         """Calibrated leakage in W of ``Core`` or ``L2`` at the design supply; it goes with V^3."""
         return self.level.leakage_w(unit, self.level.power.vdd_v, celsius)

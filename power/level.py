@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from eascope.host.errors import unknown
-from eascope.host.strict import StrictTable, read_toml
+from eascope.host.strict import read_toml
 from eascope.power.counted import load_calibration
 from eascope.power.mcpat import CYCLE, POWER_MODELS, STATES, CorePower, load_derived
 
@@ -74,10 +74,9 @@ class Level:
     coefficient: float | None
     sources: tuple[str, ...]
 
-    def dynamic_pj(self, ipc: float | None = None) -> dict[str, float]:
+    def dynamic_pj(self) -> dict[str, float]:
         """Dynamic energy of a busy CPU's cycle in pJ by group, at the design supply."""
-        power = self.power
-        ipc = self.ipc if ipc is None else ipc
+        power, ipc = self.power, self.ipc
 
         def energy(events: Mapping[str, float]) -> float:
             return sum(count * power.pj(event) for event, count in events.items())
@@ -137,58 +136,26 @@ def load_level(core: str, path: Path = LEVELS) -> Level:
     top.integer("schema", 1, 1)
     shape = load_calibration(top.text("shape"))
     activity = top.table("activity")
-    fetches = activity.number("fetches", 0, 1)
-    others = activity.number("others", 0, 1)
-    sources = (activity.text("source"),)
-    activity.finish()
-    if core == shape.model.core:
-        return Level(
-            core=core,
-            power=load_derived(core),
-            factors=shape.factors,
-            ipc=1.5,
-            fetches=fetches,
-            others=others,
-            level=1.0,
-            coefficient=None,
-            sources=sources,
-        )
-    return _anchored(
-        top.table(core),
-        core,
-        factors=shape.factors,
-        fetches=fetches,
-        others=others,
-        sources=sources,
-    )
-
-
-def _anchored(
-    table: StrictTable,
-    core: str,
-    *,
-    factors: Mapping[str, float],
-    fetches: float,
-    others: float,
-    sources: tuple[str, ...],
-) -> Level:
-    ipc = table.number("ipc", 0.1, 10)
-    coefficient = table.number("coefficient", 1, 5000, "uW/MHz/V^2")
-    sources = (*sources, table.text("ipc_source"), table.text("coefficient_source"))
-    table.finish()
-    power = load_derived(core)
     plain = Level(
         core=core,
-        power=power,
-        factors=factors,
-        ipc=ipc,
-        fetches=fetches,
-        others=others,
+        power=load_derived(core),
+        factors=shape.factors,
+        ipc=1.5,
+        fetches=activity.number("fetches", 0, 1),
+        others=activity.number("others", 0, 1),
         level=1.0,
-        coefficient=coefficient,
-        sources=sources,
+        coefficient=None,
+        sources=(activity.text("source"),),
     )
+    activity.finish()
+    if core == shape.model.core:
+        return plain
+    table = top.table(core)
+    plain = replace(plain, ipc=table.number("ipc", 0.1, 10))
+    coefficient = table.number("coefficient", 1, 5000, "uW/MHz/V^2")
+    sources = (*plain.sources, table.text("ipc_source"), table.text("coefficient_source"))
+    table.finish()
     # 1 uW/MHz is 1 pJ a cycle; the anchor's figure is at 1 V.
-    at_one_volt = sum(plain.dynamic_pj().values()) * power.dynamic_scale(1.0)
+    at_one_volt = sum(plain.dynamic_pj().values()) * plain.power.dynamic_scale(1.0)
     level = coefficient / at_one_volt
-    return replace(plain, level=level)
+    return replace(plain, level=level, coefficient=coefficient, sources=sources)

@@ -16,7 +16,7 @@ from pathlib import Path
 from eascope.configs.platform import CLK_GATED, OFF, SRAM_RETENTION
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import RequestError, bad_input, unknown
-from eascope.host.strict import StrictTable, read_json
+from eascope.host.strict import read_json
 
 POWER_MODELS = Path(__file__).resolve().parents[1] / "power-models"
 DERIVED = POWER_MODELS / "derived"
@@ -141,15 +141,14 @@ def load_derived(core: str, directory: Path = DERIVED) -> CorePower:
 
 
 @cache
-def temperature_table(directory: Path = DERIVED) -> tuple[tuple[float, float], ...]:
+def temperature_table() -> tuple[tuple[float, float], ...]:
     """(degrees Celsius, sub-threshold leakage relative to the design point), ascending."""
-    top = read_json(directory / "scaling" / "g-of-t.json")
+    top = read_json(DERIVED / "scaling" / "g-of-t.json")
     rows = top.tables("relative_to_design", 2, 50)
-    return tuple(_kelvin_row(row) for row in rows)
-
-
-def _kelvin_row(row: StrictTable) -> tuple[float, float]:
-    return row.number("temperature_k", 200, 500) - CELSIUS, row.number("core", 0, 1000)
+    return tuple(
+        (row.number("temperature_k", 200, 500) - CELSIUS, row.number("core", 0, 1000))
+        for row in rows
+    )
 
 
 def g_of_t(celsius: float) -> float:

@@ -43,12 +43,6 @@ class Measurements:
         return np.column_stack([self.raw[group] for group in groups])
 
 
-def measurements_folder() -> Path | None:
-    """The folder of data sets, when the variable names one that exists."""
-    value = os.environ.get(VARIABLE, "")
-    return Path(value) if value and Path(value).is_dir() else None
-
-
 def read_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file with a header.
 
@@ -71,10 +65,10 @@ def load_measured(model: CountedModel) -> Measurements:
 
     :raises RequestError: when `VARIABLE` names no folder that has it.
     """
-    folder = measurements_folder()
-    if folder is None or not (folder / model.data).is_file():
+    folder = os.environ.get(VARIABLE, "")
+    path = Path(folder, model.data)
+    if not folder or not path.is_file():
         raise RequestError(f"{VARIABLE}: no {model.data}: set it to the folder of measurements")
-    path = folder / model.data
     rows = read_rows(path)
     groups: dict[str, list[float]] = {group.name: [] for group in model.groups}
     for line, row in enumerate(rows, start=2):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.strict import read_json
@@ -33,9 +32,9 @@ class ControllerPower:
 
 
 @cache
-def load_controller(path: Path = CONTROLLER) -> ControllerPower:
+def load_controller() -> ControllerPower:
     """McPAT's controller, at its design point."""
-    top = read_json(path)
+    top = read_json(CONTROLLER)
     parts = top.table("read_pj")
     return ControllerPower(
         routine_w=top.number("routine_w", 0, 100),

@@ -17,17 +17,15 @@ from dataclasses import replace
 
 import polars as pl
 
-from eascope.analysis.derive import Derived
 from eascope.analysis.energy import FJ_PER_J
 from eascope.analysis.engine import cpu_models
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import COUNTERS
-from eascope.experiments.cell import Cell, prepare
+from eascope.experiments.cell import prepare
 from eascope.experiments.finished import derived_for
 from eascope.experiments.pool import run_all
 from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import Run
 from eascope.host.cache import write_atomic
 from eascope.host.proc import Ending, say
 from eascope.power.derived import KERNEL, DerivedPower, busy_events
@@ -136,10 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Ending() as ending:
         cell = prepare(resolve(REQUEST))
 
-        def after(cell: Cell, run: Run) -> Derived:
-            return derived_for(cell, run, "derived")
-
-        (derived,) = run_all([cell], after)
+        (derived,) = run_all([cell], lambda cell, run: derived_for(cell, run, "derived"))
         platform, activity = cell.names.platform, cell.names.activity
         compared = compare(
             *(platform, activity, cpu_models(derived.cell)),

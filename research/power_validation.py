@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -202,7 +202,8 @@ def _point(
     row: int,
 ) -> ClusterPoint:
     khz = round(data.megahertz[row] * 1000)
-    busy = min(busy_cpus(data.rates, khz, row), float(len(cluster.cpus)))
+    # CPUs that were busy on average: the cluster's cycles for each cycle of its clock.
+    busy = min(float(data.rates["cycles"][row] / (khz * 1e3)), float(len(cluster.cpus)))
     return ClusterPoint(
         kernel=kernel.kernel,
         workload=workload,
@@ -214,11 +215,6 @@ def _point(
         measured_w=float(data.watts[row]),
         modelled_w=cluster_w(platform, cluster, khz, kernel, busy),
     )
-
-
-def busy_cpus(rates: Mapping[str, np.ndarray], khz: int, row: int) -> float:
-    """CPUs that were busy on average: the cluster's cycles for each cycle of its clock."""
-    return float(rates["cycles"][row] / (khz * 1e3))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

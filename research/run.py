@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from eascope.analysis.compare import Comparison, Line, comparison
+from eascope.analysis.compare import Comparison, Line, by_variant, comparison
 from eascope.analysis.known.origin import record_bytes
-from eascope.analysis.pairing import by_variant
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
@@ -164,14 +163,16 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
     for group, result in done:
         head, release, printed = group.head, group.release, group.compared.printed
         if group.compared.engine:
-            rows["engines"] += [[*head, result.engine, *row] for row in _printed(result, printed)]
+            rows["engines"] += [
+                [*head, result.cell.engine, *row] for row in _printed(result, printed)
+            ]
             continue
         for name in result.names:
             cell = [*head, name + release, result.baseline + release, *_cell(result, name)]
             energies = [*head, name + release, list(result.total.values[name].values())]
             rows["cells"].append(cell)
             rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
-        for verdict in _verdicts(result):
+        for verdict in (verdict_row(each) for each in result.verdicts if each.met is not None):
             row = [*head, verdict[0] + release, *verdict[1:]]
             rows["verdicts"] += [row] if row not in rows["verdicts"] else []
         rows["printed"] += [[*head, *row] for row in _printed(result, printed)]
@@ -228,11 +229,6 @@ def _change(line: Line | None, result: Comparison, name: str) -> tuple[float | N
         return (None, None, None)
     ends = diff.in_percent()
     return (diff.percent, *([cut(end, PERCENT_CHANGE) for end in ends] if ends else (None, None)))
-
-
-def _verdicts(result: Comparison) -> Iterator[list[Any]]:
-    """The rows of statements that could be measured."""
-    return (verdict_row(verdict) for verdict in result.verdicts if verdict.met is not None)
 
 
 def verdict_row(verdict: Verdict) -> list[Any]:

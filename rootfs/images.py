@@ -95,15 +95,6 @@ def provider_asked() -> str:
     return name
 
 
-def member_programs() -> Path:
-    """Cached folder with the static arm64 programs of `MEMBERS`.
-
-    :raises EascopeError: when the cross compiler is missing.
-    """
-    sources = [*sorted(MEMBERS.glob("*.[ch]")), *sorted(INCLUDE.glob("*.h"))]
-    return compiled_programs("members", "programs of the guest", MEMBERS, sources, UNITS)
-
-
 def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact:
     """``image`` with a further archive at its end.
 
@@ -122,7 +113,9 @@ def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact
 
 
 def _programs_image(base: ImageArtefact) -> ImageArtefact:
-    provided, ours = debian_programs(), member_programs()
+    provided = debian_programs()
+    sources = [*sorted(MEMBERS.glob("*.[ch]")), *sorted(INCLUDE.glob("*.h"))]
+    ours = compiled_programs("members", "programs of the guest", MEMBERS, sources, UNITS)
     archive = Archive()
     for name in UNITS:
         archive.file(f"bin/{name}", (ours / name).read_bytes(), 0o755)

@@ -171,13 +171,33 @@ def label(figure: Figure, note: Note) -> None:
     )
 
 
-def legend_in_a_row(figure: Figure, handles: Sequence[Artist], top: float) -> None:
-    """A legend from the left side on, its upper end at ``top`` of the figure's height."""
+def legend(
+    figure: Figure,
+    handles: Sequence[Artist],
+    corner: tuple[float, float],
+    columns: int | None = None,
+    **sizes: float,
+) -> None:
+    """A legend whose upper left corner is at ``corner`` of the figure.
+
+    :param columns: None: all in a row.
+    :param sizes: of matplotlib's legend.
+    """
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0.012, top),
-        ncols=len(handles),
+        bbox_to_anchor=corner,
+        ncols=columns or len(handles),
         borderaxespad=0,
-        handlelength=2,
+        **sizes,
     )
+
+
+def bars_of(axes: Axes, names: Sequence[str], longest_mj: float, words: str) -> None:
+    """The axes of lying bars: a row for each of ``names``, the first on top, and energies in mJ."""
+    axes.set_yticks(range(len(names)), names, fontsize=NAME_PT)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, (longest_mj or 1.0) * 1.14)
+    axes.set_xlabel(words)
+    axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)

@@ -16,7 +16,16 @@ from matplotlib.patches import Patch
 from eascope.analysis.answer import answers
 from eascope.analysis.compare import Comparison
 from eascope.analysis.figures import style
-from eascope.analysis.figures.common import NAME_PT, Note, broken, label, note_of, text_width
+from eascope.analysis.figures.common import (
+    NAME_PT,
+    Note,
+    bars_of,
+    broken,
+    label,
+    legend,
+    note_of,
+    text_width,
+)
 from eascope.analysis.records.result import Tables
 from eascope.configs.billing import CHIP
 from eascope.power.model import TRANSITIONS
@@ -59,24 +68,11 @@ def draw(comparison: Comparison) -> Figure:
         text = f"{total:.{digits}f} mJ{_difference(comparison, name)}"
         axes.text(total + 0.012 * top, row, text, va="center", ha="left", fontsize=7.5)
         _seed_marks(axes, comparison, name, row)
-    axes.set_yticks(range(len(names)))
-    axes.set_yticklabels(labels, fontsize=NAME_PT)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, top * 1.14)
-    axes.set_xlabel(_axis(comparison))
-    axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
+    bars_of(axes, labels, top, _axis(comparison))
     handles = _handles(layers)
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.12, 1 - (0.27 + note.above) / height),
-        ncols=len(handles) // clusters,
-        borderaxespad=0,
-        handlelength=1.3,
-        handleheight=0.9,
-        columnspacing=1.4,
-    )
+    corner = (0.12, 1 - (0.27 + note.above) / height)
+    sizes = {"handlelength": 1.3, "handleheight": 0.9, "columnspacing": 1.4}
+    legend(figure, handles, corner, len(handles) // clusters, **sizes)
     label(figure, note)
     return figure
 
@@ -112,10 +108,10 @@ def _energy_mj(comparison: Comparison, name: str) -> Tables:
 
 
 def _axis(comparison: Comparison) -> str:
-    """The label of the axis."""
     primary = comparison.primary
     if primary is comparison.total:
-        return f"energy of the {_window_s(comparison):.3g} s window (mJ)"
+        window_s = comparison.variants[comparison.baseline][0].result.window_s
+        return f"energy of the {window_s:.3g} s window (mJ)"
     return f"energy {primary.row.label} (mJ)"
 
 
@@ -151,11 +147,6 @@ def _difference(comparison: Comparison, name: str) -> str:
     if difference is None or difference.percent is None:
         return ""
     return f"\n{difference.percent:+.1f} %" + ("\nundecided" if difference.clear is False else "")
-
-
-def _window_s(comparison: Comparison) -> float:
-    """Length of the window in s."""
-    return comparison.variants[comparison.baseline][0].result.window_s
 
 
 def _layers(comparison: Comparison, energies: Mapping[str, Tables]) -> list[Layer]:

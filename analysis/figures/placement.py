@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -12,7 +14,7 @@ from matplotlib.patches import Patch
 from eascope.analysis.compare import Comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.figures import style
-from eascope.analysis.figures.common import label, mark_events, note_of, stretch
+from eascope.analysis.figures.common import label, legend, mark_events, note_of, stretch
 from eascope.configs.platform import Platform
 
 
@@ -20,7 +22,7 @@ def draw(comparison: Comparison) -> Figure:
     """Threads by CPU: a stretch of the timeline, and the whole window's shares."""
     platform = comparison.platform
     names = comparison.names
-    colours = _task_colours(comparison)
+    colours = dict(zip(comparison.tasks, cycle(style.PALETTE), strict=False))
     seed = comparison.variants[comparison.baseline][0].cell.seed
     note = note_of(comparison, "Placement", f"seed {seed}")
     above, below = 0.75 + note.above, 0.72 + note.below
@@ -37,7 +39,7 @@ def draw(comparison: Comparison) -> Figure:
         wspace=0.06,
         hspace=0.42,
     )
-    widest = max(_busy_shares(comparison.variants[name][0]).get("top", 0.0) for name in names)
+    widest = max(_busiest_percent(comparison.variants[name][0]) for name in names)
     for number, name in enumerate(names):
         run = comparison.variants[name][0]
         left = figure.add_subplot(grid[number, 0])
@@ -54,25 +56,11 @@ def draw(comparison: Comparison) -> Figure:
             right.set_xlabel("CPU time (%)")
     handles = [Patch(color=colour, label=task) for task, colour in colours.items()]
     handles.append(Patch(color=style.REST, label="other threads"))
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.1, 1 - (0.27 + note.above) / height),
-        ncols=min(len(handles), 6),
-        borderaxespad=0,
-        handlelength=1.1,
-        handleheight=0.9,
-        columnspacing=1.4,
-    )
+    corner = (0.1, 1 - (0.27 + note.above) / height)
+    sizes = {"handlelength": 1.1, "handleheight": 0.9, "columnspacing": 1.4}
+    legend(figure, handles, corner, min(len(handles), 6), **sizes)
     label(figure, note)
     return figure
-
-
-def _task_colours(comparison: Comparison) -> dict[str, str]:
-    return {
-        task: style.PALETTE[number % len(style.PALETTE)]
-        for number, task in enumerate(comparison.tasks)
-    }
 
 
 def _lanes(axes: Axes, platform: Platform) -> None:
@@ -84,6 +72,12 @@ def _lanes(axes: Axes, platform: Platform) -> None:
     axes.set_yticks(list(platform.cpus))
     axes.set_yticklabels([f"{platform.cluster_of(cpu).name} {cpu}" for cpu in platform.cpus])
     axes.tick_params(axis="y", length=0)
+
+
+def _busiest_percent(run: Derived) -> float:
+    """How much of the window the busiest CPU was busy."""
+    placed = run.table("placement").group_by("cpu").agg(pl.col("run_ns").sum())
+    return 100 * max(placed["run_ns"].to_list(), default=0) / (run.result.window_s * 1e9)
 
 
 def _timeline(axes: Axes, run: Derived, platform: Platform, colours: dict[str, str]) -> None:
@@ -107,12 +101,6 @@ def _timeline(axes: Axes, run: Derived, platform: Platform, colours: dict[str, s
             PolyCollection(boxes, facecolor=colour, edgecolor=colour, linewidth=0.25, zorder=2)
         )
     axes.set_xlim(0, length / 1e6)
-
-
-def _busy_shares(run: Derived) -> dict[str, float]:
-    placed = run.table("placement").group_by("cpu").agg(pl.col("run_ns").sum())
-    whole = run.result.window_s * 1e9
-    return {"top": 100 * max(placed["run_ns"].to_list(), default=0) / whole}
 
 
 def _shares(

@@ -14,7 +14,7 @@ from eascope.analysis.figures.common import (
     Note,
     broken,
     label,
-    legend_in_a_row,
+    legend,
     note_of,
     text_width,
 )
@@ -127,4 +127,4 @@ def _legend(figure: Figure, words: list[str], top: float) -> None:
         )
         for word in words
     ]  # fmt: skip
-    legend_in_a_row(figure, handles, top)
+    legend(figure, handles, (0.012, top), handlelength=2)

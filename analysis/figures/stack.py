@@ -11,7 +11,15 @@ from matplotlib.patches import Patch
 
 from eascope.analysis.compare import Comparison
 from eascope.analysis.figures import style
-from eascope.analysis.figures.common import NAME_PT, broken, label, note_of, text_width
+from eascope.analysis.figures.common import (
+    NAME_PT,
+    bars_of,
+    broken,
+    label,
+    legend,
+    note_of,
+    text_width,
+)
 from eascope.analysis.rows import STACK_WORDS
 from eascope.configs.billing import CHIP
 from eascope.power.events import STACK
@@ -69,25 +77,13 @@ def draw(comparison: Comparison) -> Figure:
     top = max(sum(spent[name][unit].values()) for name, unit in bars) * 1e3
     for row, (name, unit) in enumerate(bars):
         _bar(axes, row, {part: spent[name][unit].get(part, 0.0) for part in parts_shown}, top)
-    axes.set_yticks(range(len(bars)), labels, fontsize=NAME_PT)
-    axes.set_ylim(len(bars) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, (top or 1.0) * 1.14)
-    axes.set_xlabel("energy of the window (mJ)")
-    axes.grid(axis="x", color=style.GRID, linewidth=0.5, zorder=0)
-    figure.legend(
-        handles=[
-            Patch(color=COLOURS[part], label=STACK_WORDS.get(part, part.replace("_", " ")))
-            for part in parts_shown
-        ],
-        loc="upper left",
-        bbox_to_anchor=(0.012, 1 - (0.25 + note.above) / height),
-        ncols=5,
-        borderaxespad=0,
-        handlelength=1.2,
-        handleheight=0.9,
-        columnspacing=1.2,
-    )
+    bars_of(axes, labels, top, "energy of the window (mJ)")
+    handles = [
+        Patch(color=COLOURS[part], label=STACK_WORDS.get(part, part.replace("_", " ")))
+        for part in parts_shown
+    ]
+    corner = (0.012, 1 - (0.25 + note.above) / height)
+    legend(figure, handles, corner, 5, handlelength=1.2, handleheight=0.9, columnspacing=1.2)
     label(figure, note)
     return figure
 

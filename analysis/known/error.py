@@ -69,7 +69,8 @@ def error_of(
 
 
 def _where(platform: str, speeds: str, power: str) -> str:
-    return f"on {platform} at {speeds_words(speeds)} with {power} power"
+    words = "the board's speeds" if speeds == "board" else f"{speeds} speeds"
+    return f"on {platform} at {words} with {power} power"
 
 
 def _otherwise(agreement: Agreement, conditions: Conditions, billing: str) -> str:
@@ -97,8 +98,3 @@ def _worst(agreement: Agreement, cells: Iterable[AgreementCell], others: str) ->
         f"energy within {max(differences):.1f} % of gem5's in mode {column.mode} "
         f"({column.cpu_words} CPUs) {where}{others}, {len(differences)} cell{plural}, {over}"
     )
-
-
-def speeds_words(speeds: str) -> str:
-    """``the board's speeds`` or ``measured speeds``, for captions and pages."""
-    return "the board's speeds" if speeds == "board" else f"{speeds} speeds"

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from eascope.analysis.known.origin import DATA, older
-from eascope.analysis.records.cell import NO_NOISE, CellRecord, speeds_control
+from eascope.analysis.records.cell import NO_NOISE, CellRecord
 from eascope.host.record import Record
 from eascope.host.strict import StrictTable, read_toml
 
@@ -65,14 +65,9 @@ def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
 
     The cell's ``speeds``, and whether seeds draw noise, are separate conditions.
     """
-    own = (speeds_control(speeds), NO_NOISE)
+    own = (f"{speeds}-speeds", NO_NOISE)
     words = [word.replace("-", " ") for word in set_otherwise if word not in own]
     return ", ".join(words) or NO_CONTROLS
-
-
-def seed_words(replicates: bool) -> str:
-    """`Conditions.seeds`."""
-    return REPLICATES if replicates else STARTS
 
 
 def conditions_of(cell: CellRecord, power: str) -> Conditions:
@@ -87,7 +82,7 @@ def conditions_of(cell: CellRecord, power: str) -> Conditions:
         speeds=cell.controls.speeds,
         power=power,
         energy_model=cell.energy_model.words,
-        seeds=seed_words(cell.replicates),
+        seeds=REPLICATES if cell.replicates else STARTS,
         controls=control_words(cell.set_otherwise, cell.controls.speeds),
     )
 
@@ -127,7 +122,9 @@ def findings(
     if not path.is_file():
         return {}
     top = read_toml(path)
-    conditions = _conditions(top.table("conditions"))
+    table = top.table("conditions")
+    conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
+    table.finish()
     result = top.table("patches") if top.has("patches") else None
     patches = {} if result is None else {queue: _digest(result, queue) for queue in result.data}
     known: dict[tuple[str, str], Finding] = {}
@@ -147,9 +144,3 @@ def _digest(table: StrictTable, queue: str) -> str:
     if not re.fullmatch(r"[\w-]+@\d+\.\d+", queue) or not re.fullmatch("[0-9a-f]{64}", digest):
         raise table.error(queue, "a digest of 64 digits by queue@release, such as base@6.12")
     return digest
-
-
-def _conditions(table: StrictTable) -> Conditions:
-    conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
-    table.finish()
-    return conditions

@@ -60,5 +60,4 @@ def recorded(
 
 @cache
 def _read(file: Path) -> Noise | None:
-    """The contents of the file, if there is one."""
     return Noise.read(file) if file.is_file() else None

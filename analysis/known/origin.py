@@ -67,18 +67,18 @@ class KnownRecord(Record):
         write_atomic(path, self.to_bytes())
 
 
-def patches_of(kernels: Iterable[KernelProvenance], series: Path = SERIES) -> dict[str, str]:
+def patches_of(kernels: Iterable[KernelProvenance]) -> dict[str, str]:
     """What queues change, by ``queue@release``, as `Origin.patches` has it.
 
-    A kernel whose queues are not those of ``series`` is left out: a person's own, or one that was
+    A kernel whose queues are not ours as they are is left out: a person's own, or one that was
     built before a queue changed.
     """
     digests: dict[str, str] = {}
     result = {(k.series, release_of(k.upstream).name, k.series_sha256) for k in kernels}
     for queues, release, sha256 in sorted(result):
-        folders = [series / name for name in queues]
+        folders = [SERIES / name for name in queues]
         if all(map(Path.is_dir, folders)) and series_digest(folders, release) == sha256:
-            digests |= digests_of((f"{name}@{release}" for name in queues), series)
+            digests |= digests_of(f"{name}@{release}" for name in queues)
     return digests
 
 

@@ -11,7 +11,7 @@ from eascope.analysis.run_data import RunData
 from eascope.analysis.tables import events, shares
 from eascope.configs.platform import Cluster
 from eascope.engines.records import COUNTERS, STATE
-from eascope.kernels.guest_files import ENERGY_AWARE
+from eascope.kernels.switches import ENERGY_AWARE
 from eascope.power.model import SHARED_PART
 
 #: A CPU that is busy for less is vacated.

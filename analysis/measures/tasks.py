@@ -16,7 +16,6 @@ from eascope.engines.records import COUNTERS
 
 
 def _latencies_us(data: RunData) -> dict[str, list[float]]:
-    """The latency of each wake-up, by task."""
     return {
         task.name: [
             ns / 1000

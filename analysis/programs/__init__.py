@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from eascope.analysis.programs import benches, cyclictest, pgbench
+from eascope.analysis.programs import benches, cyclictest
 from eascope.analysis.programs.lines import Lines, Output, OutputError
 from eascope.analysis.records.cell import ProgramRecord
 
@@ -28,7 +28,7 @@ PARSERS: Mapping[str, Callable[[Lines, Path], Output]] = {
     "sysbench-cpu": benches.sysbench_cpu,
     "stress-ng": benches.stress_ng,
     "schbench": benches.schbench,
-    "pgbench": pgbench.pgbench,
+    "pgbench": benches.pgbench,
     "policy-browser": benches.policy,
     "policy-migrate": benches.policy,
 }
@@ -42,7 +42,7 @@ MEASURES: Mapping[str, Sequence[str]] = {
     "sysbench-cpu": benches.SYSBENCH,
     "stress-ng": benches.STRESS_NG,
     "schbench": benches.SCHBENCH,
-    "pgbench": pgbench.MEASURES,
+    "pgbench": benches.PGBENCH,
     "policy-browser": benches.BROWSER,
     "policy-migrate": benches.MIGRATE,
 }

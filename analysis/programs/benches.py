@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results of programs that print a few lines: hackbench, sysbench, stress-ng, perf, schbench."""
+"""Results of hackbench, sysbench, stress-ng, perf, schbench, pgbench: a few lines each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from eascope.analysis.programs.lines import NUMBER, POSITIVE, Lines, Output
+from eascope.analysis.tables.latency import percentiles
 
 PIPE = ("ops_per_s", "time_s")
 MESSAGING = HACKBENCH = ("time_s",)
@@ -19,6 +20,11 @@ _TAIL = ("p50", "p90", "p95", "p99", "p99.9", "max")
 SCHBENCH = (
     *("requests", "requests_per_s"),
     *(f"{kind}_{part.replace('.', '')}_us" for kind in ("wakeup", "request") for part in _TAIL),
+)
+PGBENCH = (
+    *("transactions", "failed", "tps", "latency_mean_us", "latency_sd_us"),
+    *("lag_mean_us", "lag_max_us"),
+    *(f"{part}_us" for part in ("p50", "p90", "p95", "p99", "max")),
 )
 _POLICY = ("moved_to_default", "stayed_in_root", "useful_percent", "cgroup_percent")
 _SPREAD = ("mean_us", "min_us", "p50_us", "max_us")
@@ -124,3 +130,44 @@ def policy(lines: Lines, _more: Path) -> Output:
         if name in measures and last in measures:
             return Output(measures, operations=measures[name])
     raise lines.error("no lines have all of its boosts or migrations")
+
+
+def pgbench(lines: Lines, more: Path) -> Output:
+    """The output of pgbench, and its log of transactions.
+
+    :param more: its log of transactions: client, number, us, script, second, us of the second, and
+        with a rate (``-R``) how late it began.
+    :raises OutputError: another output.
+    """
+    start = "number of transactions actually processed:"
+    count = lines.number(start, rf"{start} ([1-9]\d*)(?:/\d+)?")
+    failed = lines.number(
+        "number of failed transactions:", r"number of failed transactions: (\d+) \([\d.]+%\)"
+    )
+    tps = lines.number("tps =", rf"tps = {NUMBER} \(without initial connection time\)")
+    mean = lines.number("latency average =", rf"latency average = {NUMBER} ms")
+    measures = {
+        "transactions": count,
+        "failed": failed,
+        "tps": tps,
+        "latency_mean_us": 1000 * mean,
+    }
+    if any(line.startswith("latency stddev") for line in lines.lines):
+        sd = lines.number("latency stddev =", rf"latency stddev = {NUMBER} ms")
+        measures["latency_sd_us"] = 1000 * sd
+    lag = "rate limit schedule lag:"
+    if any(line.startswith(lag) for line in lines.lines):
+        lags = lines.beginning(lag, rf"{lag} avg {NUMBER} \(max {NUMBER}\) ms")
+        measures |= {"lag_mean_us": 1000 * float(lags[1]), "lag_max_us": 1000 * float(lags[2])}
+    measures |= _transactions(Lines.read(more), int(count))
+    return Output(measures, count, tps)
+
+
+def _transactions(log: Lines, count: int) -> dict[str, float]:
+    """Percentiles of the transactions' latencies, from when each was due."""
+    row = r"\d+ \d+ (\d+) \d+ \d+ \d+(?: (\d+))?"
+    times = [float(log.match(number, row)[1]) for number in range(len(log.lines))]
+    if len(times) != count:
+        raise log.error(f"expected {count} transactions, it has {len(times)}")
+    shares = percentiles(times)
+    return {f"{part}_us": getattr(shares, part) for part in ("p50", "p90", "p95", "p99", "max")}

@@ -136,7 +136,6 @@ def _fits(device: Device, seen: Mapping[int, Sequence[int]], cpus: int) -> bool:
 
 
 def _known() -> list[tuple[tuple[str, ...], Device]]:
-    """The devices of `DEVICES`."""
     top, devices = read_toml(DEVICES), []
     for key in top.data:
         entry = top.data[key]

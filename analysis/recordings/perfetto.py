@@ -116,8 +116,6 @@ def read_perfetto(path: Path, data: bytes) -> Raw:
 
 
 class _Reader:
-    """Goes through the packets."""
-
     def __init__(self, raw: Raw, tables: dict[str, _Columns]) -> None:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2  # noqa: PLC0415
 

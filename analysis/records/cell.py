@@ -7,13 +7,46 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from eascope.analysis.records.frames import FramesRecord
-from eascope.analysis.records.work import WorkRecord
 from eascope.engines.records import Traits
 from eascope.host.record import REST, Record
 from eascope.kernels.provenance import KERNEL_SRC, KernelProvenance
 from eascope.kernels.releases import number
 from eascope.rootfs.provenance import ImageProvenance
+
+#: How work is counted: ends of a task's turns, its wake-ups, operations of all programs, or the
+#: busy loop's work of all tasks, in seconds of the largest CPU at its top OPP.
+TURNS, WAKE_UPS, PROGRAMS, BUSY_LOOP = "turns", "wakeups", "programs", "busy_loop"
+
+
+@dataclass(frozen=True)
+class WorkRecord(Record):
+    """The unit in which a scenario counts work.
+
+    :param unit: its name, such as ``frame``.
+    :param counted: ``turns.TASK``, ``wakeups.TASK``, ``programs`` or ``busy_loop``.
+    """
+
+    unit: str
+    counted: str
+
+
+#: What is counted where a scenario says nothing and has no programs.
+LOOPS_WORK = WorkRecord("s of work", BUSY_LOOP)
+
+
+@dataclass(frozen=True)
+class FramesRecord(Record):
+    """The tasks that make frames; each has one thread.
+
+    :param paced_by: the task whose periods frames begin with.
+    :param drawn_by: the task whose turn ends with the frame; may be the same one.
+    :param periods: within how many periods of its beginning a frame is due.
+    """
+
+    paced_by: str
+    drawn_by: str
+    periods: int = 1
+
 
 CELL = "cell.json"
 SCHEMA = 1
@@ -22,11 +55,6 @@ NO_NOISE = "no-noise"
 
 #: The group of tasks that are in none of the scenario's.
 NO_GROUP = "root"
-
-
-def speeds_control(speeds: str) -> str:
-    """Of `CellRecord.set_otherwise`: core types have these ``speeds``."""
-    return f"{speeds}-speeds"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,7 +114,6 @@ def _running(
 
 
 def _clock(cluster: Cluster, rows: pl.DataFrame) -> tuple[Numbers, Numbers]:
-    """From when on a cluster had which kHz."""
     own = rows.filter((pl.col("cluster") == cluster.index) & (pl.col("cpu") == SHARED_PART))
     return own["t0_ns"].to_numpy(), own["khz"].to_numpy()
 

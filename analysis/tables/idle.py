@@ -69,7 +69,6 @@ def with_entries(
 def _ways(
     stretches: Sequence[Stretch], state: int, entry_us: int, window: Window
 ) -> list[tuple[int, int]]:
-    """The times at which a CPU was entering ``state``."""
     return [
         (stretch.t0_ns, min(stretch.t1_ns, stretch.t0_ns + entry_us * 1000))
         for stretch in stretches

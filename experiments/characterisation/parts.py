@@ -13,9 +13,8 @@ from pathlib import Path
 import polars as pl
 
 from eascope.analysis.window import read_window
-from eascope.configs.activity import ACTIVITY, load_activity
+from eascope.configs.activity import ACTIVITY
 from eascope.configs.platform import Platform
-from eascope.engines.gem5.provider import find_gem5
 from eascope.engines.records import COUNTERS, MARKS
 from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.characterisation.guest import KERNELS
@@ -31,15 +30,6 @@ from eascope.host.proc import Step, say
 SCENARIO, VARIANT, MODE = "eas/video-playback", "mainline", "elided-detailed"
 #: What a kernel executes at each OPP, and the speed of gem5's detailed cores, for the estimate.
 KERNEL_INSTRUCTIONS, INSTRUCTIONS_PER_S = 0.14e6, 0.1e6
-
-
-def check_ready(platform: Platform) -> None:
-    """End the command before gem5 starts, if a file is wrong or gem5 is missing.
-
-    :raises EascopeError: one line.
-    """
-    load_activity(platform)
-    find_gem5()
 
 
 def measure_kernels(platform: Platform) -> Path:

@@ -33,7 +33,6 @@ from eascope.experiments.characterisation.program_time import (
 from eascope.experiments.program import Program
 from eascope.experiments.program_kinds import KINDS, Kind
 from eascope.experiments.request import Names, Request, resolve
-from eascope.experiments.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import EascopeError, RequestError, unknown
 from eascope.host.proc import Step, say
@@ -129,7 +128,8 @@ def script(asked: Sampled) -> bytes:
     lines = [
         "eascope-script 1",
         *(f"write {path} {value}" for path, value in asked.names.variant.switches),
-        *members.setup(_without_programs(scenario), full=True),
+        # Copies have no groups, and no servers.
+        *members.setup(replace(scenario, programs=()), full=True),
         *(f"spawn {copy.name} {members.command(copy, True, 0)}" for copy in asked.copies),
         f"sleep-us {WARMUP_US}",
         *(f"write {_policy(cluster)}/scaling_governor userspace" for cluster in platform.clusters),
@@ -141,11 +141,6 @@ def script(asked: Sampled) -> bytes:
         "exit",
     ]
     return ("\n".join(lines) + "\n").encode()
-
-
-def _without_programs(scenario: Scenario) -> Scenario:
-    """For the set-up alone: copies have no groups, and no servers."""
-    return replace(scenario, programs=())
 
 
 def _policy(cluster: Cluster) -> str:

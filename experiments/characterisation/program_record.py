@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,7 @@ from eascope.configs.activity import ACTIVITY
 from eascope.configs.platform import Platform
 from eascope.configs.program_activity import SCHEMA, ProgramActivity, program_path
 from eascope.experiments.characterisation.program_time import ProgramTime
-from eascope.experiments.characterisation.record import has_figures
-from eascope.host.cache import write_atomic
-from eascope.host.strict import read_json
+from eascope.experiments.characterisation.record import write_measured
 from eascope.host.table import Column, Table
 
 CONDITIONS = (
@@ -36,18 +33,8 @@ def write_program(
         "conditions": CONDITIONS,
         "clusters": {item.cluster: _entry(item) for item in measured},
     }
-    if path.is_file() and has_figures(read_json(path).data, figures):
-        return path
-    data = {
-        "schema": SCHEMA,
-        "platform": platform.name,
-        "program": program,
-        "provenance": dict(provenance),
-        **figures,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
-    return path
+    head = {"schema": SCHEMA, "platform": platform.name, "program": program}
+    return write_measured(path, head, provenance, figures)
 
 
 def _entry(measured: ProgramTime) -> dict[str, Any]:

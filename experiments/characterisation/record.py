@@ -62,8 +62,28 @@ def write(
     if has_figures(data.get("measured"), figures):
         return path
     data["measured"] = {"provenance": dict(provenance), **figures}
-    write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+    _write_json(path, data)
     return path
+
+
+def write_measured(
+    path: Path,
+    head: Mapping[str, Any],
+    provenance: Mapping[str, object],
+    figures: Mapping[str, Any],
+) -> Path:
+    """Write a file of its own; one that has the same figures stays, with their provenance.
+
+    :param head: what it is about.
+    """
+    if not (path.is_file() and has_figures(read_json(path).data, figures)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_json(path, {**head, "provenance": dict(provenance), **figures})
+    return path
+
+
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+    write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def has_figures(record: object, figures: Mapping[str, Any]) -> bool:
@@ -125,7 +145,6 @@ def times(kernels: Iterable[KernelActivity]) -> list[KernelTime]:
 
 
 def _times_text(kernels: Sequence[KernelActivity]) -> str:
-    """A line for each kernel and cluster."""
     columns = (
         *(Column("kernel", "left"), Column("cluster", "left"), Column("cycles")),
         *(Column("memory", unit="ns"), Column("largest error", unit="%")),

@@ -7,7 +7,6 @@ are those of system code: the kernel, the agent, and rt-app without its loop.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,10 +21,8 @@ from eascope.configs.system_activity import (
     digits,
     system_path,
 )
-from eascope.experiments.characterisation.record import has_figures
-from eascope.host.cache import write_atomic
+from eascope.experiments.characterisation.record import write_measured
 from eascope.host.errors import EascopeError
-from eascope.host.strict import read_json
 from eascope.host.table import Column, Table
 
 CONDITIONS = (
@@ -83,17 +80,7 @@ def write_system(
             for cluster in measured
         },
     }
-    if path.is_file() and has_figures(read_json(path).data, figures):
-        return path
-    data = {
-        "schema": SCHEMA,
-        "platform": platform.name,
-        "provenance": dict(provenance),
-        **figures,
-    }
-    path.parent.mkdir(exist_ok=True)
-    write_atomic(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
-    return path
+    return write_measured(path, {"schema": SCHEMA, "platform": platform.name}, provenance, figures)
 
 
 def system_text(measured: Sequence[ClusterSystem]) -> str:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: a folder that cannot be, or a kind that the source does not have.
     """
-    from eascope.experiments.writable import check_cache, check_push
+    from eascope.experiments.writable import check_writable
     from eascope.host.cache import cache_root
     from eascope.host.errors import RequestError, unknown
     from eascope.host.proc import say
@@ -49,10 +49,7 @@ def run(options: argparse.Namespace) -> int:
     for kind in options.kinds:
         if kind not in kinds:
             raise unknown("kind", kind, kinds)
-    if options.direction == "push":
-        check_push(target)
-    else:
-        check_cache()
+    check_writable("cache push" if options.direction == "push" else "EASCOPE_CACHE", target)
     done = transfer(source, target, options.kinds or kinds, lambda name: say(f"  {name}"))
     if options.json:
         print_json(

@@ -104,14 +104,12 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
     """Measure the parts, and write those of their files whose figures differ."""
     from eascope.configs.activity import load_activity
     from eascope.configs.system_activity import system_path
-    from eascope.experiments.characterisation.parts import (
-        check_ready,
-        measure_kernels,
-        measure_system,
-    )
+    from eascope.engines.gem5.provider import find_gem5
+    from eascope.experiments.characterisation.parts import measure_kernels, measure_system
 
-    check_ready(platform)
+    # A file that is wrong, or a missing gem5, ends the command before gem5 starts.
     activity = load_activity(platform).path
+    find_gem5()
     where = {"kernels": activity, "system": system_path(platform, activity.parent)}
     names = " and ".join(shown_path(where[part]) for part in PARTS if part in parts)
     say(f"if figures differ, {names} will be written, and runs will be derived again")
@@ -154,7 +152,6 @@ def _print_kernels(platform: Platform) -> tuple[dict[str, object], str]:
 
 
 def _print_system(platform: Platform) -> tuple[dict[str, object], str]:
-    """Speeds of system code: JSON and text."""
     from eascope.configs.activity import load_activity
     from eascope.configs.system_activity import load_system, system_path
     from eascope.experiments.characterisation.system import system_text

@@ -131,12 +131,12 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: the request is wrong, or a run failed.
     """
     from eascope.experiments.comparisons import comparison_folder
-    from eascope.experiments.writable import check_out, check_runs_place
+    from eascope.experiments.writable import check_runs_place, check_writable
 
     check_runs_place()
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:
-        check_out(out)
+        check_writable("--out", out)
     if options.dry_run:
         return dry_run(options, lambda: _planned(asked_of(options)))
     asked = asked_of(options)
@@ -197,8 +197,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     :raises RequestError: for the first name or value that is wrong.
     """
     from eascope.experiments.cli.robust import asked_cases
-    from eascope.experiments.null import null_requests
-    from eascope.experiments.request import resolve
+    from eascope.experiments.request import null_requests, resolve
     from eascope.power.choice import power_of
     from eascope.power.given import USUAL, given_model
 
@@ -235,9 +234,8 @@ def _compared(
     asked: Asked, cells: Sequence[Cell], runs: Mapping[str, ByBilling]
 ) -> list[Comparison]:
     """One comparison per energy model, the asked one first."""
-    from eascope.analysis.compare import comparison
+    from eascope.analysis.compare import by_variant, comparison
     from eascope.analysis.null import Null
-    from eascope.analysis.pairing import by_variant
 
     platform = cells[0].machine.platform
     derived = [(cell.record, runs[cell.asked][asked.billing]) for cell in cells]

@@ -20,46 +20,10 @@ from eascope.kernels.variants import load_catalogue
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGE, CONTROLS_PAGE = REFERENCE / "command-line.md", REFERENCE / "controls.md"
-
-HEAD = """\
-# Command line
-
-`make` sets up `.venv/bin/eascope`. This page is written from the parsers
-(`python -m eascope.experiments.cli.reference`); `eascope COMMAND --help` prints the same.
-`eascope --version` prints the version and its commit.
-
-Exit codes: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted. An error is one line
-on standard error. Commands read the variables under [environment](environment.md) and print the
-measures under [measures](measures.md).
-"""
-
-CONTROLS_HEAD = """\
-# Controls, billing, model axes
-
-`configs/knobs.py` declares each of them once; this page is written from there
-(`python -m eascope.experiments.cli.reference`).
-
-A *control* is a setting that a comparison holds fixed for all variants. A control at its default
-changes no key. A control that a command gives is kept with `--source-conditions`, too.
-
-* A control with an option is an option of `eascope run` and `eascope compare`.
-* *campaign*: an axis `controls.NAME` of [campaigns](campaigns.md).
-* *source*: a key of [`[source_conditions]`](scenarios.md#source_conditions) of a scenario.
-"""
-BILLING_HEAD = """\
-## Billing
-
-A way of billing changes how energies are computed, and no run. Each is an axis of
-[campaigns](campaigns.md). Cells that differ in these alone share their runs.
-"""
-AXES_HEAD = """\
-## Model axes
-
-`eascope compare --robust` compares at each of these values, one [axis](../concepts/model-axes.md)
-at a time. A platform file may state values of its own in
-[`[axes.AXIS.VALUE]`](platform.md#axesaxisvalue), with these keys. A switch is `"on"` or `"off"`
-there. An axis of billing needs no run. Any other axis runs every variant again with every seed.
-"""
+#: What a person writes of them.
+PAGE_IN, CONTROLS_PAGE_IN = (
+    Path(__file__).with_name(f"{page.name}.in") for page in (PAGE, CONTROLS_PAGE)
+)
 
 
 def controls_page() -> str:
@@ -74,13 +38,11 @@ def controls_page() -> str:
         )
         for name, axis in AXES.items()
     ]
-    parts = [
-        *(CONTROLS_HEAD, Table.of(heads, map(_knob, CONTROLS.values()), left=7).markdown(), ""),
-        *(BILLING_HEAD, Table.of(heads, map(_knob, BILLINGS.values()), left=7).markdown(), ""),
-        AXES_HEAD,
-        Table.of(("axis", "keys", "stated in", "values"), axes, left=4).markdown(),
-    ]
-    return "\n".join(parts) + "\n"
+    return CONTROLS_PAGE_IN.read_text().format(
+        controls=Table.of(heads, map(_knob, CONTROLS.values()), left=7).markdown(),
+        billing=Table.of(heads, map(_knob, BILLINGS.values()), left=7).markdown(),
+        axes=Table.of(("axis", "keys", "stated in", "values"), axes, left=4).markdown(),
+    )
 
 
 def _knob(knob: Knob) -> Row:
@@ -102,7 +64,7 @@ def _knob(knob: Knob) -> Row:
 def page() -> str:
     """The page's text."""
     parser = make_parser()
-    parts = [HEAD, *(_command(command) for command in _commands(parser))]
+    parts = [PAGE_IN.read_text(), *(_command(command) for command in _commands(parser))]
     return "\n".join(parts)
 
 
@@ -119,7 +81,9 @@ def _command(parser: argparse.ArgumentParser) -> str:
     """One command: what it does, its usage and example, its options by group."""
     description = (parser.description or "").strip()
     lines = [f"## `{parser.prog}`", "", description[:1].upper() + description[1:], ""]
-    lines += [f"    {_usage(parser)}", ""]
+    # On one line, for any width of the terminal.
+    usage = " ".join(parser.format_usage().split()).removeprefix("usage: ").replace(" [-h]", "")
+    lines += [f"    {usage}", ""]
     if parser.epilog:
         kind, _, example = parser.epilog.strip().partition(": ")
         lines += [f"{kind[:1].upper()}{kind[1:]}:", "", f"    {example}", ""]
@@ -135,12 +99,6 @@ def _shown(action: argparse.Action) -> bool:
     return action.help is not argparse.SUPPRESS and not isinstance(
         action, argparse._HelpAction | argparse._SubParsersAction
     )
-
-
-def _usage(parser: argparse.ArgumentParser) -> str:
-    """The usage on one line, for any width of the terminal, without ``--help``."""
-    words = " ".join(parser.format_usage().split()).removeprefix("usage: ")
-    return words.replace(" [-h]", "")
 
 
 def _row(parser: argparse.ArgumentParser, action: argparse.Action) -> Row:

@@ -50,17 +50,21 @@ def _campaign(options: argparse.Namespace) -> int:
     campaign = campaign_of(options)
     with tempfile.TemporaryDirectory(prefix="eascope-") as folder, nothing_built():
         survey = survey_of(campaign, Path(folder))
-    if options.json:
+    print_campaign(survey, as_json=options.json)
+    return 0
+
+
+def print_campaign(survey: Survey, *, as_json: bool) -> None:
+    """Print the state of a campaign."""
+    if as_json:
         print_json(campaign_object(survey))
     else:
-        for line in campaign_lines(survey):
-            print(line)
-    return 0
+        print("\n".join(campaign_lines(survey)))
 
 
 def campaign_object(survey: Survey) -> dict[str, Any]:
     """The state of a campaign as JSON."""
-    from eascope.experiments.sweeps.totals import totals_of
+    from eascope.experiments.sweeps.survey import totals_of
 
     totals = totals_of(survey)
     return {
@@ -68,20 +72,14 @@ def campaign_object(survey: Survey) -> dict[str, Any]:
         "cells": survey.cells,
         "states": dict(totals.states),
         "causes": [vars(cause) for cause in totals.causes],
-        "core_s": round(totals.core_s, 1),
-        "host_s": round(totals.host_s, 1),
-        "cpu_s": round(totals.cpu_s, 1),
-        "sim_s": round(totals.sim_s, 1),
-        "mips": totals.mips,
-        "peak_mib": totals.peak_mib,
-        "disk_kib": totals.disk_kib,
-        "measured": totals.measured,
+        **{key: round(value, 1) for key, value in vars(totals).items() if key.endswith("_s")},
+        **{key: getattr(totals, key) for key in ("mips", "peak_mib", "disk_kib", "measured")},
     }
 
 
 def campaign_lines(survey: Survey) -> list[str]:
     """The state of a campaign in words."""
-    from eascope.experiments.sweeps.totals import totals_of
+    from eascope.experiments.sweeps.survey import totals_of
     from eascope.host.proc import duration
 
     totals = totals_of(survey)
@@ -101,7 +99,6 @@ def campaign_lines(survey: Survey) -> list[str]:
 
 
 def _runs(options: argparse.Namespace) -> int:
-    """Print every run."""
     from eascope.experiments.runs import all_runs
 
     objects = [run_object(entry) for entry in all_runs()]

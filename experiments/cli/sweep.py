@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or the sweep could not begin.
     """
+    from eascope.experiments.cli.status import print_campaign
     from eascope.experiments.sweeps.array_script import write_array
     from eascope.experiments.sweeps.ledger import platforms_folder
     from eascope.experiments.sweeps.session import begin, check_snakemake
@@ -82,7 +83,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"script:   {shown(script)} (sbatch {shown(script)})")
         return 0
     survey = _run_missing(survey, jobs, options.profile, retry=retry)
-    return _print_end(survey, as_json=options.json)
+    print_campaign(survey, as_json=options.json)
+    return 1 if survey.counts["failed"] or survey.counts["missing"] else 0
 
 
 def _run_missing(survey: Survey, jobs: int, profile: str | None, *, retry: bool) -> Survey:
@@ -107,15 +109,3 @@ def _run_missing(survey: Survey, jobs: int, profile: str | None, *, retry: bool)
     )
     run_session(session, jobs, profile, cost.core_s / jobs)
     return survey_of(survey.campaign, platforms_folder(), look_up=False)
-
-
-def _print_end(survey: Survey, *, as_json: bool) -> int:
-    from eascope.experiments.cli.status import campaign_lines, campaign_object
-
-    if as_json:
-        print_json(campaign_object(survey))
-    else:
-        for line in campaign_lines(survey):
-            print(line)
-    counts = survey.counts
-    return 1 if counts["failed"] or counts["missing"] else 0

@@ -20,17 +20,8 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "variants.md"
 
-#: The page up to `HEADING`, written by hand; from there on it is drawn.
+#: The page up to the rows of its last table, written by hand.
 KEYS = Path(__file__).with_name("variants.md.in")
-HEADING = "## The variants that there are\n"
-HEAD = """
-Source, deviations from it, switches and releases of each: `eascope list variants --long`. There,
-`as NAME` means: what `NAME` deviates by, this variant deviates by, too. What no line names is meant
-to be as in the source or, in what is ours, as in the variant that it changes.
-
-| variant | kernel | what it is |
-|---|---|---|
-"""
 
 
 def object_of(variant: Variant) -> dict[str, Any]:
@@ -71,4 +62,4 @@ def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
 def page(variants: Iterable[Variant]) -> str:
     """The page: its hand-written head, then a row for each of ``variants``."""
     rows = (f"| {entry.name} | {entry.kernel} | {entry.summary} |\n" for entry in variants)
-    return KEYS.read_text() + HEADING + HEAD + "".join(rows)
+    return KEYS.read_text() + "".join(rows)

@@ -66,7 +66,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _noise(options: argparse.Namespace, command: str) -> Noise:
-    """The record with the floors that were asked for."""
     if options.seeds < ENOUGH:
         raise RequestError(f"--seeds {options.seeds}: allowed: at least {ENOUGH}")
     record = Noise.read(FILE)
@@ -78,7 +77,6 @@ def _noise(options: argparse.Namespace, command: str) -> Noise:
 
 
 def _agreement(options: argparse.Namespace, command: str) -> KnownRecord:
-    """The record of the engines' comparison."""
     seeds = {
         "elided": options.seeds,
         agreement.FAST: options.fast_seeds,

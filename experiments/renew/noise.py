@@ -13,11 +13,9 @@ from eascope.analysis.known.origin import older
 from eascope.analysis.null import Null
 from eascope.experiments.cell import Cell, identity_of, prepare
 from eascope.experiments.finished import derived_for
-from eascope.experiments.null import VARIANT, null_requests
 from eascope.experiments.pool import run_all
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import Run
+from eascope.experiments.request import NULL_VARIANT, Request, null_requests, resolve
 
 #: A platform and a scenario.
 Pair = tuple[str, str]
@@ -29,24 +27,20 @@ def measure(pairs: Sequence[Pair], seeds: int) -> list[Comparison]:
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     resolved = [
-        [resolve(request) for request in null_requests(Request(platform, VARIANT, scenario), seeds)]
-        for platform, scenario in pairs
+        [resolve(each) for each in null_requests(Request(platform, NULL_VARIANT, name), seeds)]
+        for platform, name in pairs
     ]
     identity = identity_of(resolved[0][0].engine)
     cells = [[prepare(names, identity) for names in group] for group in resolved]
     flat = {cell.asked: cell for group in cells for cell in group}
-    done = dict(zip(flat, run_all(list(flat.values()), _derived), strict=True))
+    done = dict(zip(flat, run_all(list(flat.values()), derived_for), strict=True))
     return [_compared(group, [done[cell.asked] for cell in group]) for group in cells]
-
-
-def _derived(cell: Cell, run: Run) -> Derived:
-    return derived_for(cell, run)
 
 
 def _compared(cells: Sequence[Cell], derived: Sequence[Derived]) -> Comparison:
     half = len(cells) // 2
-    alone = comparison(cells[0].names.platform, {VARIANT: derived[:half]})
-    return replace(alone, null=Null(VARIANT, derived[:half], derived[half:]))
+    alone = comparison(cells[0].names.platform, {NULL_VARIANT: derived[:half]})
+    return replace(alone, null=Null(NULL_VARIANT, derived[:half], derived[half:]))
 
 
 def record_of(measured: Sequence[Comparison], command: str) -> Noise:

@@ -16,25 +16,7 @@ MOST_TASKS = 1000
 #: Hours that a part may take.
 PART_HOURS = 4
 
-TEXT = """#!/bin/sh
-# Runs {cells} cells of the campaign {name} in {parts} parts as {tasks} tasks: sbatch {script}
-# Afterwards: eascope status {name}
-#SBATCH --job-name=eascope-{name}
-#SBATCH --array=0-{last}%{jobs}
-#SBATCH --cpus-per-task=1
-#SBATCH --mem=1500
-#SBATCH --time={hours}:00:00
-#SBATCH --output={folder}/log/%a.txt
-export EASCOPE_RUNS={runs}
-export EASCOPE_CACHE={cache}
-part=$SLURM_ARRAY_TASK_ID
-code=0
-while [ "$part" -lt {parts} ]; do
-	{python} -m eascope.experiments.cli.main part {folder}/parts/"$part".json || code=$?
-	part=$((part + {tasks}))
-done
-exit $code
-"""
+TEXT = Path(__file__).with_name("array.sh.in")
 
 
 def write_array(session: SweepSession, script: Path, jobs: int) -> None:
@@ -45,7 +27,7 @@ def write_array(session: SweepSession, script: Path, jobs: int) -> None:
     """
     parts = len(session.parts)
     tasks = min(parts, MOST_TASKS)
-    text = TEXT.format(
+    text = TEXT.read_text().format(
         cells=session.cells,
         name=session.campaign.name,
         parts=parts,

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from eascope.configs.overrides import number_of
-from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.sweeps.constraints import AsIs, Constraint
 from eascope.experiments.sweeps.point import AS_IS, CONTROL, Point
@@ -114,25 +113,16 @@ class Campaign:
         try:
             for name, value in values.items():
                 if value == AS_IS:
-                    values[name] = _as_is(name, point.platform)
+                    # A control has the name of the platform's key below [dvfs].
+                    key = name.replace(CONTROL, "dvfs.", 1) if name.startswith(CONTROL) else name
+                    number = number_of(_platform(point.platform), key)
+                    values[name] = AsIs(number, point.platform)
             return all(constraint.holds(values) for constraint in self.constraints)
         except RequestError as error:
             raise RequestError(f"{self.file}: cell {point.words}: {error}") from error
 
 
-def _as_is(name: str, base: str) -> AsIs:
-    """What "as is" stands for.
-
-    :raises RequestError: an unknown platform.
-    """
-    # A control has the name of the platform's key below [dvfs].
-    key = f"dvfs.{name.removeprefix(CONTROL)}" if name.startswith(CONTROL) else name
-    return AsIs(number_of(_platform(base), key), base)
-
-
-@cache
-def _platform(name: str) -> Platform:
-    return load_platform(name)
+_platform = cache(load_platform)
 
 
 def varied(axes: Sequence[SweptAxis]) -> list[str]:

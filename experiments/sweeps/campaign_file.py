@@ -208,7 +208,6 @@ def _value(table: StrictTable, key: str) -> list[Any]:
 def _axis(
     table: StrictTable, name: str, values: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> SweptAxis:
-    """The axis ``name``; its values have different labels."""
     labels = [label for label, _ in values]
     for label in labels:
         if labels.count(label) > 1:

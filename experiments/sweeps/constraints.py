@@ -129,7 +129,6 @@ def _check(node: ast.expr) -> None:
 
 
 def _name(node: ast.expr) -> str:
-    """The dotted name that ``node`` is."""
     if isinstance(node, ast.Attribute):
         return f"{_name(node.value)}.{node.attr}"
     if isinstance(node, ast.Name):

@@ -57,17 +57,14 @@ def one_off(
             table[kind][name] = parsed_values(values)
         except ValueError as error:
             raise RequestError(f"--set {shown(text)}: allowed: {error}") from error
-    content: dict[str, Any] = {"summary": _summary(axes, settings), "axes": table}
+    summary = ", ".join([*(f"{key} {text}" for key, text in axes.items()), *settings])
+    content: dict[str, Any] = {"summary": summary, "axes": table}
     if constraints:
         content["constraints"] = list(constraints)
     if reference is not None:
         content["reference"] = reference
     name = f"sweep-{digest_of(content)[:8]}"
     return campaign_from(StrictTable(FILE, content), name, Path.cwd())
-
-
-def _summary(axes: Mapping[str, str], settings: Sequence[str]) -> str:
-    return ", ".join([*(f"{key} {text}" for key, text in axes.items()), *settings])
 
 
 def _listed(key: str, text: str) -> list[str]:

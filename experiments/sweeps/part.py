@@ -12,6 +12,7 @@ import re
 import resource
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -114,14 +115,21 @@ def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
     :raises EascopeError: when the part cannot be begun.
     """
     resolver = Resolver(platforms_folder(), part.file)
-    ledger = LedgerFile(ledger_folder(part.campaign) / f"{part.job}{SUFFIX}")
     own_s = _OwnTime()
     failed = 0
-    try:
+    with closing(LedgerFile(ledger_folder(part.campaign) / f"{part.job}{SUFFIX}")) as ledger:
         for group in part.groups:
-            failed += _run_group(part, group, resolver, ledger, execute_cell, own_s)
-    finally:
-        ledger.close()
+            names = resolver.names(group.point)
+            identity, group_id = identity_of(names.engine), resolver.group_id(names)
+            billed = group.point.billed(part.power)
+            for seed in group.seeds:
+                cell = cell_id(group_id, seed)
+                asked = names.with_seed(seed)
+                line = _run_cell(part, asked, identity, cell, execute_cell, own_s, billed)
+                ledger.add(line)
+                failed += line.state != DONE
+                state = duration(line.host_s) if line.state == DONE else f"failed: {line.cause}"
+                say(f"  {group.point.words}, seed {seed}: {state}")
     return failed
 
 
@@ -135,35 +143,6 @@ class _OwnTime:
         now = time.process_time()
         spent, self._before = now - self._before, now
         return spent
-
-
-def _run_group(
-    part: SweepPart,
-    group: PartGroup,
-    resolver: Resolver,
-    ledger: LedgerFile,
-    execute_cell: Execute,
-    own_s: _OwnTime,
-) -> int:
-    names = resolver.names(group.point)
-    identity = identity_of(names.engine)
-    group_id = resolver.group_id(names)
-    failed = 0
-    for seed in group.seeds:
-        line = _run_cell(
-            part,
-            names.with_seed(seed),
-            identity,
-            cell_id(group_id, seed),
-            execute_cell,
-            own_s,
-            group.point.billed(part.power),
-        )
-        ledger.add(line)
-        failed += line.state != DONE
-        state = duration(line.host_s) if line.state == DONE else f"failed: {line.cause}"
-        say(f"  {group.point.words}, seed {seed}: {state}")
-    return failed
 
 
 def _run_cell(

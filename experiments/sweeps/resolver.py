@@ -12,16 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from eascope.configs.activity import Activity
 from eascope.configs.overrides import overridden
 from eascope.configs.platform import Platform
 from eascope.engines.base import Engine
 from eascope.experiments.cell import built_digests, identity_of
-from eascope.experiments.controls import Controls
 from eascope.experiments.request import Files, GivenPlatform, Names, Request, resolve
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.sweeps.point import Point
@@ -53,29 +51,19 @@ class _KeptFiles(Files):
 
     def __init__(self) -> None:
         self._kept: dict[object, Any] = {}
+        for name in ("platform", "machine", "engine"):  # by all that they are asked with
+            setattr(self, name, cache(getattr(super(), name)))
 
     def _once(self, key: object, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - of any kind
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
-    def platform(self, name: str) -> Platform:
-        platform: Platform = self._once(
-            ("platform", name), lambda: super(_KeptFiles, self).platform(name)
-        )
-        return platform
-
     def known_variants(self, own: Own) -> list[str]:
         names: list[str] = self._once(
             ("variants", tuple(own.names)), lambda: super(_KeptFiles, self).known_variants(own)
         )
         return names
-
-    def machine(self, name: str, controls: Controls) -> tuple[Platform, Activity]:
-        machine: tuple[Platform, Activity] = self._once(
-            ("machine", name, controls), lambda: super(_KeptFiles, self).machine(name, controls)
-        )
-        return machine
 
     def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:
         # A scenario takes names of CPUs and capacities from the platform, and nothing else.
@@ -91,12 +79,6 @@ class _KeptFiles(Files):
             ("variant", name), lambda: super(_KeptFiles, self).variant(name, own)
         )
         return variant
-
-    def engine(self, name: str, mode: str | None) -> Engine:
-        engine: Engine = self._once(
-            ("engine", name, mode), lambda: super(_KeptFiles, self).engine(name, mode)
-        )
-        return engine
 
     def given(self, request: Request, platform: Platform) -> GivenPlatform:
         key = "given", request.platform, request.controls, request.energy_model

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,13 +133,11 @@ def _without_collection() -> Iterator[None]:
 
 
 @_without_collection()
-def survey_of(
-    campaign: Campaign, platforms: Path, *, look_up: bool = True, most: int = MOST_LOOKED_UP
-) -> Survey:
+def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> Survey:
     """The state of every cell of a campaign.
 
     :param platforms: where files of derived platforms go.
-    :param look_up: whether runs that the ledger does not know are looked for, ``most`` at most.
+    :param look_up: whether runs that the ledger does not know are looked for.
     :raises RequestError: one line: a fault of the campaign, with its cell.
     """
     points = campaign.checked_points()
@@ -158,7 +156,7 @@ def survey_of(
         del kernel
         survey.to_build |= {part.label: part.estimate for part in missing(names)}
     if look_up:
-        _look_up(survey, most)
+        _look_up(survey)
     return survey
 
 
@@ -193,7 +191,7 @@ def _state(line: LedgerLine | None, folders: set[str]) -> str:
     return MISSING if from_outside(line.cause) else FAILED
 
 
-def _look_up(survey: Survey, most: int) -> None:
+def _look_up(survey: Survey) -> None:
     """Look for runs of other commands: `eascope compare` writes no ledger."""
     unknown = [
         (number, place)
@@ -201,8 +199,8 @@ def _look_up(survey: Survey, most: int) -> None:
         for place, state in enumerate(survey.states[number])
         if state == MISSING and group.group_id
     ]
-    survey.not_looked_up = max(0, len(unknown) - most)
-    for number, place in unknown[:most]:
+    survey.not_looked_up = max(0, len(unknown) - MOST_LOOKED_UP)
+    for number, place in unknown[:MOST_LOOKED_UP]:
         names = survey.groups[number].names.with_seed(survey.campaign.seeds[place])
         survey.states[number][place] = _state_of(Run(runs_root() / prepare(names).simkey))
 
@@ -260,3 +258,62 @@ def _usual_kib() -> float:
         except OSError:  # removed meanwhile
             continue
     return statistics.median(sizes) if sizes else USUAL_KIB
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause of failures: how many cells it has ended, and the first of these."""
+
+    text: str
+    cells: int
+    first: str
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over the finished cells of a campaign.
+
+    :param core_s: processor seconds of all, as the plan counts them.
+    :param host_s: host seconds of the simulations, ``cpu_s`` their processor time.
+    :param mips: the median of all cells; ``peak_mib`` the largest process of a job.
+    :param measured: cells whose cost the ledger has.
+    """
+
+    states: Mapping[str, int]
+    causes: tuple[Cause, ...]
+    core_s: float
+    host_s: float
+    cpu_s: float
+    sim_s: float
+    mips: float
+    peak_mib: int
+    disk_kib: int
+    measured: int
+
+
+def totals_of(survey: Survey) -> Totals:
+    """The totals of a campaign's ledger, as far as its cells are done."""
+    causes: dict[str, list[str]] = {}
+    done = {}
+    for group, states in zip(survey.groups, survey.states, strict=True):
+        for seed, state in zip(survey.campaign.seeds, states, strict=True):
+            line = survey.lines.get(cell_id(group.group_id, seed))
+            if state == FAILED or (state != DONE and line is not None and line.state == FAILED):
+                cause = line.cause if line else "run by another command: eascope status says why"
+                causes.setdefault(cause, []).append(f"{group.point.words}, seed {seed}")
+            elif state == DONE and line is not None and line.state == DONE:
+                done[line.cell] = line  # once, however many ways of billing share the run
+    lines = list(done.values())
+    by_size = sorted(causes.items(), key=lambda item: -len(item[1]))
+    return Totals(
+        states=survey.counts,
+        causes=tuple(Cause(text, len(cells), cells[0]) for text, cells in by_size),
+        core_s=sum(line.spent_s for line in lines),
+        host_s=sum(line.host_s for line in lines),
+        cpu_s=sum(line.cpu_s for line in lines),
+        sim_s=sum(line.sim_s for line in lines),
+        mips=statistics.median([line.mips for line in lines]) if lines else 0.0,
+        peak_mib=max((line.peak_mib for line in lines), default=0),
+        disk_kib=sum(line.disk_kib for line in lines),
+        measured=len(lines),
+    )

@@ -13,9 +13,8 @@ from eascope.analysis.answer import answers
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.compare_text import text as text_of
 from eascope.analysis.derive import Derived
-from eascope.analysis.glance import LINES, everything, glance, glance_of, glance_text
+from eascope.analysis.glance import LINES, Glance, everything, glance, glance_of, glance_text
 from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.glance import Glance
 from eascope.analysis.records.result import Deadlines
 from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
 from eascope.analysis.statistics import ENOUGH

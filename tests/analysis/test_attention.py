@@ -11,13 +11,11 @@ import pytest
 
 from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison, comparison
-from eascope.analysis.derive import Derived
+from eascope.analysis.derive import Derived, with_work, work_done
 from eascope.analysis.glance import glance
-from eascope.analysis.records.cell import ProgramRecord
+from eascope.analysis.records.cell import ProgramRecord, WorkRecord
 from eascope.analysis.records.result import Deadlines, Energy
-from eascope.analysis.records.work import WorkRecord
 from eascope.analysis.report import page
-from eascope.analysis.work import with_work, work_done
 from eascope.configs.platform import Platform
 from tests.support.records import cell_record, result_record, task_record
 from tests.support.stated import stated

@@ -13,18 +13,16 @@ from typing import Any
 import pytest
 
 from eascope.analysis.answer import answers
-from eascope.analysis.compare import Comparison, comparison
+from eascope.analysis.compare import Comparison, against_source, by_variant, comparison, paired
 from eascope.analysis.compare_json import differences_json, variant_json
 from eascope.analysis.compare_json import summary as summary_of
 from eascope.analysis.compare_text import text
 from eascope.analysis.compare_text import text as text_of
-from eascope.analysis.conditions import against_source
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import Difference, difference, unpaired_difference
 from eascope.analysis.glance import glance
 from eascope.analysis.known.findings import Finding
 from eascope.analysis.null import Null
-from eascope.analysis.pairing import by_variant, paired
 from eascope.analysis.records.cell import SourceConditionsRecord
 from eascope.analysis.statement import value_at
 from eascope.analysis.statistics import ENOUGH

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.cell import FramesRecord
 from eascope.analysis.records.result import Completion, Frames
 from eascope.analysis.tables import markers
 from eascope.analysis.tables.frames import frames_of

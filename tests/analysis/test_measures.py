@@ -17,8 +17,7 @@ from eascope.analysis.measures import MEASURES, registry, stages
 from eascope.analysis.measures.__main__ import table
 from eascope.analysis.measures.cpus import pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
-from eascope.analysis.records.cell import CELL, CellRecord, ProgramRecord
-from eascope.analysis.records.frames import FramesRecord
+from eascope.analysis.records.cell import CELL, CellRecord, FramesRecord, ProgramRecord
 from eascope.analysis.records.result import Pushes, Result, mean_result
 from eascope.analysis.run_data import RunData
 from eascope.analysis.trace import Trace, read_trace
@@ -27,7 +26,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
 from eascope.experiments.trace_events import GROUPS, TRACE_EVENTS
-from eascope.kernels.guest_files import ONLINE
+from eascope.kernels.switches import ONLINE
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eascope.analysis.tables.elided import with_elided
+from eascope.analysis.run_data import with_elided
 from eascope.analysis.tables.split import split
 from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window

@@ -22,7 +22,7 @@ from eascope.experiments.sweeps.resolver import cell_id
 from eascope.experiments.sweeps.survey import Survey, cost_of
 from eascope.host.cache import runs_root
 from eascope.host.dry import nothing_built
-from eascope.host.toml_text import toml_text
+from eascope.host.strict import toml_text
 from tests.support.campaigns import campaign, surveyed
 from tests.support.measuring import Keep, took
 

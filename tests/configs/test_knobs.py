@@ -17,9 +17,9 @@ from eascope.experiments.cli.request import request_of
 from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.host.errors import RequestError
-from eascope.kernels.guest_files import FEATURES, IDLE_GOVERNOR
 from eascope.kernels.naming import variant_named
 from eascope.kernels.own import NOTHING
+from eascope.kernels.switches import FEATURES, IDLE_GOVERNOR
 from eascope.power.given import USUAL
 from tests.support.campaigns import campaign
 from tests.support.command import RUN

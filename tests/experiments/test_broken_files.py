@@ -34,7 +34,7 @@ from eascope.experiments.sources import FILE as SOURCES
 from eascope.experiments.sweeps import campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
 from eascope.host.errors import RequestError
-from eascope.host.toml_text import toml_text
+from eascope.host.strict import toml_text
 from eascope.kernels import variants
 from eascope.rootfs.content import CONTENT, load_content
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.built_once import LOCK, built_once
+from eascope.experiments.cell import BUILDING, built_once
 from eascope.host import dry
 from eascope.host.cache import artefact, cache_root
 from eascope.host.claims import claims_on
@@ -23,7 +23,7 @@ from eascope.host import claims
 claims.LOOK_S = 0.02
 claims.this_boot = lambda: sys.argv[1]
 claims.started_at = lambda _: 1
-from eascope.experiments.built_once import built_once
+from eascope.experiments.cell import built_once
 from eascope.host.cache import artefact
 def build(work):
     with Path(sys.argv[2]).open("a") as stream:
@@ -80,9 +80,9 @@ def test_what_is_there_needs_no_lock_and_is_marked_as_used(tmp_path: Path) -> No
     folder = built_once(make)
     assert calls == [True, False]
     assert folder.parent == cache_root() / "kernel"
-    (cache_root() / LOCK).unlink()
+    (cache_root() / BUILDING).unlink()
     calls.clear()
     assert built_once(make) == folder
     assert calls == [True, False], "the second one says that it was used"
-    assert not (cache_root() / LOCK).exists()
-    assert claims_on(cache_root() / LOCK) == []
+    assert not (cache_root() / BUILDING).exists()
+    assert claims_on(cache_root() / BUILDING) == []

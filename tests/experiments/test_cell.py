@@ -23,12 +23,11 @@ from eascope.engines.records import FAILED
 from eascope.experiments import cell as cells
 from eascope.experiments.cell import Cell, check_kernels_differ, prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.null import double
-from eascope.experiments.request import resolve
+from eascope.experiments.request import double, resolve
 from eascope.experiments.runs import execute
 from eascope.host.cache import runs_root
 from eascope.host.errors import Again, EascopeError, RequestError
-from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.switches import FEATURES
 from eascope.kernels.variants import Kernel
 from eascope.power.given import given_model
 from eascope.rootfs.elide import FUNCTION_OFFSET

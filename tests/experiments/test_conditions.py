@@ -18,7 +18,7 @@ from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.scenario_names import names
 from eascope.experiments.workload import RT_APP_NAME
 from eascope.host.errors import RequestError
-from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.switches import FEATURES
 from tests.support.cells import Artefacts, prepared
 
 SPIKE = "uclamp/frequency-spike"

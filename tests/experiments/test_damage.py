@@ -14,7 +14,7 @@ from eascope.experiments.cli.main import main
 from eascope.experiments.inputs import FOLDER, MACHINE
 from eascope.experiments.pool import estimate_s
 from eascope.experiments.runs import Run, all_runs, execute
-from eascope.experiments.writable import check_out, check_runs, check_runs_place
+from eascope.experiments.writable import check_runs, check_runs_place, check_writable
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.sealed import DONE
 from tests.support.cells import Artefacts
@@ -185,6 +185,6 @@ def test_nothing_stays_where_something_can_be_written(
     monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "not" / "yet"))
     check_runs()
     check_runs_place()
-    check_out(tmp_path / "figures")
-    check_out(tmp_path)
+    check_writable("--out", tmp_path / "figures")
+    check_writable("--out", tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -125,7 +125,7 @@ def test_a_program_with_figures_runs_at_them(
     command = ["run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"]
     folder = tmp_path / "activity"
     monkeypatch.setattr(
-        "eascope.experiments.program_speeds.load_program",
+        "eascope.experiments.request.load_program",
         lambda platform, name: load_program(platform, name, folder),
     )
     rates, assumed = [], []

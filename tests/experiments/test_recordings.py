@@ -18,8 +18,8 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.experiments import recorded
 from eascope.experiments.cli.main import main
-from eascope.experiments.platform_draft import draft_of
 from eascope.experiments.recorded import Attributes, Burst, Recorded, Thread, guest_file
+from eascope.experiments.recording_toml import draft_of
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from tests.support import recordings as of

@@ -19,8 +19,7 @@ from eascope.experiments.cautions import (
     wrong_capacities,
 )
 from eascope.experiments.cell import prepare
-from eascope.experiments.controls import Controls
-from eascope.experiments.reference import reference_iteration_ns
+from eascope.experiments.controls import Controls, reference_iteration_ns
 from eascope.experiments.request import Names, Request, resolve
 from eascope.experiments.runs import execute
 from eascope.host.errors import RequestError

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eascope.analysis.records.work import LOOPS_WORK, WorkRecord
+from eascope.analysis.records.cell import LOOPS_WORK, WorkRecord
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.experiments import program_kinds

@@ -20,8 +20,7 @@ from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.script import script
 from eascope.host.errors import RequestError
 from eascope.host.imports import REPO
-from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR
-from eascope.kernels.switches import STATS
+from eascope.kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, STATS
 from eascope.rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
 from tests.support.scenarios import PHASE, check_refused, write

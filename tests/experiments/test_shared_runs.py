@@ -38,7 +38,7 @@ from eascope.experiments.sweeps import part
 from eascope.experiments.sweeps.part import run_part
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
-from eascope.host.toml_text import toml_text
+from eascope.host.strict import toml_text
 from eascope.kernels.variants import Declared
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import REQUEST, Artefacts, _WithFakes

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from eascope.host.errors import RequestError, bad_input, one_line
-from eascope.host.strict import StrictTable, read_json, read_toml
-from eascope.host.toml_text import toml_text
+from eascope.host.strict import StrictTable, read_json, read_toml, toml_text
 
 Reader = Callable[[Path], StrictTable]
 

@@ -14,9 +14,8 @@ from eascope.host.errors import EascopeError
 from eascope.host.proc import TAIL_LINES, CommandFailed
 from eascope.host.toolchain import arm64_tool
 from eascope.kernels import kconfig
-from eascope.kernels.events import built_events, qualified
-from eascope.kernels.faults import compile_errors
-from eascope.kernels.symbols import trace_symbols
+from eascope.kernels.events import built_events, qualified, trace_symbols
+from eascope.kernels.kconfig import compile_errors
 
 #: As two jobs leave it: the one that failed, then what the other one and every make still print.
 LOG = """\

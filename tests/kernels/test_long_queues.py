@@ -13,14 +13,14 @@ from eascope.host.cache import sha256_file
 from eascope.kernels.build import KernelArtefact, names
 from eascope.kernels.kconfig import configure, fragment_text, lost_options, make, options
 from eascope.kernels.naming import kernel_named, kernel_names
-from eascope.kernels.patching import apply_patch, apply_series
+from eascope.kernels.patching import apply_patch
 from eascope.kernels.queues import series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source, offered
 from eascope.kernels.variants import SERIES, Kernel, load_catalogue
 from eascope.kernels.worktree import OUT
 from tests.support.fragments import changed_fragment
-from tests.support.queues import source_of
+from tests.support.queues import apply_series, source_of
 
 pytestmark = pytest.mark.long
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from eascope.kernels.naming import kernel_named
-from eascope.kernels.patching import apply_series
 from eascope.kernels.variants import SERIES
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import BrokenKernel
-from tests.support.queues import source_files
+from tests.support.queues import apply_series, source_files
 from tests.support.releases import source_for
 from tests.support.sum_mutants import CLAIMS
 

@@ -10,7 +10,7 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.switches import FEATURES
 from eascope.kernels.variants import load_variants
 from tests.support.feec_checks import check_reserved, reserved
 from tests.support.guest_cases import Found

@@ -12,7 +12,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.guest_files import SCHED_DEBUG
+from eascope.kernels.switches import SCHED_DEBUG
 from tests.support.guest_cases import Found
 from tests.support.kernel_guest import boot
 from tests.support.releases import kernel_of, of_releases

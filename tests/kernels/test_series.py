@@ -17,7 +17,7 @@ from eascope.host.proc import need
 from eascope.kernels.drift import touched_files
 from eascope.kernels.kconfig import configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
-from eascope.kernels.patching import PatchFailed, apply_series
+from eascope.kernels.patching import PatchFailed
 from eascope.kernels.queues import (
     added_files,
     folders_of_queues,
@@ -30,7 +30,7 @@ from eascope.kernels.queues import (
 from eascope.kernels.releases import DEFAULT, RELEASES
 from eascope.kernels.source import ARCHITECTURE, Source, offered
 from eascope.kernels.variants import SERIES
-from tests.support.queues import queues, source_files, source_of
+from tests.support.queues import apply_series, queues, source_files, source_of
 from tests.support.toy_linux import LINES
 
 TOY = Source("6.12.0", "6.12.0-1", "0" * 64)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.kernels.guest_files import FEATURES
 from eascope.kernels.naming import variant_named
+from eascope.kernels.switches import FEATURES
 from tests.support import feec_push_checks, guest_cases, push_checks
 from tests.support.releases import booted, kernel_of
 from tests.support.sum_checks import (

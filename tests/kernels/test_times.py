@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.kernels import build, times
+from eascope.kernels import build
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.source import Source
 from eascope.kernels.worktree import FOLDER, LAYOUT, OUT, Objects, kept_objects
@@ -36,25 +36,25 @@ def note(home: Path, whose: str) -> None:
 
 
 def test_without_any_build_both_kinds_take_minutes() -> None:
-    assert times.estimate_s(from_objects=True) == times.estimate_s(from_objects=False) > 60
+    assert build.estimate_s(from_objects=True) == build.estimate_s(from_objects=False) > 60
 
 
 def test_the_last_builds_of_a_kind_count() -> None:
-    times.remember(from_objects=False, seconds=400)
+    build.remember_build(from_objects=False, seconds=400)
     for seconds in (1_000, 13, 35, 20, 21, 22):
-        times.remember(from_objects=True, seconds=seconds)
-    assert times.estimate_s(from_objects=True) == 21, "the first is one too many"
-    assert times.estimate_s(from_objects=False) == 400
+        build.remember_build(from_objects=True, seconds=seconds)
+    assert build.estimate_s(from_objects=True) == 21, "the first is one too many"
+    assert build.estimate_s(from_objects=False) == 400
 
 
 @pytest.mark.parametrize(
     "content", ["", "[]", "{}", '{"from_objects_s": [1], "from_nothing_s": 3}']
 )
 def test_a_damaged_note_is_no_note(cache: Path, content: str) -> None:
-    (cache / "kernel-times.json").write_text(content)
-    assert times.estimate_s(from_objects=True) == times.FIRST_S
-    times.remember(from_objects=True, seconds=7)
-    assert times.estimate_s(from_objects=True) == 7
+    (cache / "kernel-build.json").write_text(content)
+    assert build.estimate_s(from_objects=True) == build.FIRST_BUILD_S
+    build.remember_build(from_objects=True, seconds=7)
+    assert build.estimate_s(from_objects=True) == 7
 
 
 def test_a_build_starts_from_the_objects_of_its_source(cache: Path) -> None:
@@ -82,11 +82,11 @@ def test_a_new_kernel_starts_from_those_of_another(cache: Path) -> None:
 
 def test_the_first_build_from_copied_objects_has_no_estimate() -> None:
     for seconds in (12, 13, 14):
-        times.remember(from_objects=True, seconds=seconds)
-    assert times.estimate(Objects.OWN) == "about 13 s"
-    assert times.estimate(Objects.NONE) == "about 6 min 00 s"
-    times.remember(from_objects=False, seconds=300)
-    assert times.estimate(Objects.COPIED) == "unknown: up to 5 min 00 s, by what its patches touch"
+        build.remember_build(from_objects=True, seconds=seconds)
+    assert build.estimate(Objects.OWN) == "about 13 s"
+    assert build.estimate(Objects.NONE) == "about 6 min 00 s"
+    build.remember_build(from_objects=False, seconds=300)
+    assert build.estimate(Objects.COPIED) == "unknown: up to 5 min 00 s, by what its patches touch"
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_a_build_announces_how_long_it_may_take(
 ) -> None:
     vmlinux(cache / FOLDER / "linux" / OUT)
     note(cache / FOLDER, "base")
-    times.remember(from_objects=True, seconds=13)
-    times.remember(from_objects=False, seconds=300)
+    build.remember_build(from_objects=True, seconds=13)
+    build.remember_build(from_objects=False, seconds=300)
     monkeypatch.setattr(build, "_source", lambda _: TOY)
     monkeypatch.setattr(build, "_key", lambda *_: {"toy": len(queues)})
     monkeypatch.setattr(build, "_series_folders", lambda _: queues)

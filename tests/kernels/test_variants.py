@@ -12,10 +12,9 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.host.errors import RequestError
 from eascope.kernels import variants as module
-from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES
 from eascope.kernels.queues import folders_of_queues
 from eascope.kernels.state import on_platform, state_expectations
-from eascope.kernels.switches import STATS
+from eascope.kernels.switches import ENERGY_AWARE, FEATURES, STATS
 from eascope.kernels.variants import (
     SERIES,
     VARIANTS,

@@ -11,7 +11,6 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
-from eascope.kernels.guest_files import ENERGY_AWARE, FEATURES
 from eascope.kernels.naming import kernel_names, releases_of, variant_named
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.state import (
@@ -21,6 +20,7 @@ from eascope.kernels.state import (
     on_platform,
     state_expectations,
 )
+from eascope.kernels.switches import ENERGY_AWARE, FEATURES
 from eascope.kernels.variants import Variant, boot_args, load_catalogue
 from tests.support.boot_switches import at_boot
 from tests.support.kernel_guest import boot

@@ -17,8 +17,8 @@ from eascope.experiments.cli.main import main
 from eascope.experiments.cli.power import COLUMN, predicted
 from eascope.host.errors import RequestError
 from eascope.power import calibrate
+from eascope.power.calibrate import fit, leaving_out, non_negative
 from eascope.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
-from eascope.power.fit import fit, leaving_out, non_negative
 from eascope.power.mcpat import load_derived
 from eascope.power.measurements import VARIABLE, load_measured
 from tests.support.calibration import row

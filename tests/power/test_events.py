@@ -53,7 +53,8 @@ def test_events_outside_the_calibration_cost_nothing(core: str) -> None:
 def test_cluster_clock_is_that_of_the_energy_model() -> None:
     level, power = load_level("cortex-a53"), load_events("cortex-a53")
     wanted = level.shared_w(950, 1.0, 57)["cluster_clock"]
-    assert power.cluster_clock_w(950e6, 1.0) == pytest.approx(wanted)
+    clock_w = power.cluster_cycle_pj * 1e-12 * 950e6 * level.power.dynamic_scale(1.0)
+    assert clock_w == pytest.approx(wanted)
 
 
 def test_numbers_have_no_exponent() -> None:
@@ -119,5 +120,6 @@ def test_shared_part_has_the_clock_and_the_accesses(juno: Platform) -> None:
     stats = {f"system.cluster_big.{term.stat}": 7e5 for terms in L2.values() for term in terms}
     values = {**stats, "voltage": 0.9, "simSeconds": 0.002, "clock_period": 1000.0}
     counts = {event: 7e5 * len(terms) for event, terms in L2.items()}
-    wanted = power.dynamic_w(counts, 0.002, 0.9) + power.cluster_clock_w(1e9, 0.9)
+    clock_w = power.cluster_cycle_pj * 1e-3 * power.level.power.dynamic_scale(0.9)
+    wanted = power.dynamic_w(counts, 0.002, 0.9) + clock_w
     assert _evaluate(shared["dynamic"], values) == pytest.approx(wanted, rel=1e-6)

@@ -23,7 +23,7 @@ from eascope.experiments.cell import BOOT
 from eascope.experiments.guest_image import guest_image
 from eascope.host.lisa import host_trace_cmd
 from eascope.kernels.build import kernel
-from eascope.kernels.symbols import trace_symbols
+from eascope.kernels.events import trace_symbols
 from eascope.rootfs.image import RT_APP
 
 pytestmark = pytest.mark.guest

@@ -11,8 +11,7 @@ from eascope.configs.package_budget import BudgetStep
 from eascope.configs.platform import Platform
 from eascope.experiments.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.guest_files import FEATURES
-from eascope.kernels.switches import STATS
+from eascope.kernels.switches import FEATURES, STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import checked, counters, guest_program
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from eascope.kernels.guest_files import FEATURES, SCHED_DEBUG
 from eascope.kernels.naming import kernel_named
+from eascope.kernels.switches import FEATURES, SCHED_DEBUG
 
 #: Features that each queue adds or changes; a later queue of a kernel counts.
 FEATURES_OF: dict[str, tuple[str, ...]] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.guest_files import FEATURES
+from eascope.kernels.switches import FEATURES
 from tests.support import guest_cases
 from tests.support.guest_cases import GROUP, Found
 

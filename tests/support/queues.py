@@ -10,7 +10,8 @@ import pytest
 
 from eascope.kernels import drift
 from eascope.kernels.drift import touched_files
-from eascope.kernels.queues import folders_of_queues, is_ported
+from eascope.kernels.patching import apply_patch
+from eascope.kernels.queues import folders_of_queues, is_ported, series_patches
 from eascope.kernels.source import Source, find_source, offered_releases
 from eascope.kernels.variants import SERIES, load_catalogue
 
@@ -37,3 +38,13 @@ def source_files(source: Source) -> Path:
     release = source.release.name
     names = touched_files((queue for queue in queues() if is_ported(queue, release)), release)
     return drift.source_files(source, [*names, *CHECKPATCH])
+
+
+def apply_series(tree: Path, folder: Path, source: Source) -> None:
+    """Apply a queue to ``tree``, without fuzz.
+
+    :raises PatchFailed: as `apply_patch`; the tree then has the patches before that one.
+    """
+    patches = series_patches(folder, source.release.name)
+    for number in range(len(patches)):
+        apply_patch(tree, patches, number, source)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from eascope.analysis.records.cell import (
+    LOOPS_WORK,
     CellRecord,
     ControlsRecord,
     EnergyModelRecord,
@@ -21,7 +22,6 @@ from eascope.analysis.records.cell import (
     WindowRecord,
 )
 from eascope.analysis.records.result import Energy, PowerModelRecord, Result
-from eascope.analysis.records.work import LOOPS_WORK
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.records import HostRecord
 from eascope.kernels.provenance import KernelProvenance

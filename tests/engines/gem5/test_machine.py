@@ -130,7 +130,8 @@ def test_energy_of_rows_is_that_of_gem5s_own_power_model(
     ours = sum(power.dynamic_w(row, 1.0, volts) for row in shared)
     # The clock of the shared part never stops.
     seconds = sum(row["t1_ns"] - row["t0_ns"] for row in shared) * 1e-9
-    clock_w = power.cluster_clock_w(max(row["khz"] for row in shared) * 1e3, volts)
+    clock_w = power.cluster_cycle_pj * 1e-9 * max(row["khz"] for row in shared)
+    clock_w *= power.level.power.dynamic_scale(volts)
     ours += (clock_w + power.level.leakage_w("L2", volts, celsius)) * seconds
     assert ours == pytest.approx(_theirs(measured, "l2"), rel=1e-3)
 

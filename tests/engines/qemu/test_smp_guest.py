@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments.cell import proofs_of
 from eascope.experiments.request import Request, resolve
 from eascope.kernels.build import KernelArtefact, kernel
+from eascope.kernels.state import state_expectations
 from tests.support.columns import least, most
 from tests.support.command import eascope
 from tests.support.kernel_guest import boot
@@ -32,7 +32,7 @@ def test_all_cpus_are_online_and_have_interrupts(
     base_kernel: KernelArtefact, wide: Platform, tmp_path: Path
 ) -> None:
     names = resolve(Request("smp-24", "mainline", "smoke"))
-    proofs = [" ".join(line) for line in proofs_of(names)]
+    proofs = [" ".join(line) for line in state_expectations(names.variant, names.given)]
     files = {
         "/sys/devices/system/cpu/online": "online",
         "/proc/interrupts": "interrupts",

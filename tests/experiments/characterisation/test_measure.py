@@ -178,9 +178,7 @@ def test_the_command_names_the_files_before_it_measures(
         named.append(capsys.readouterr().err)
         return ACTIVITY / f"{platform.name}.json"
 
-    monkeypatch.setattr(
-        "eascope.experiments.characterisation.parts.check_ready", lambda platform: None
-    )
+    monkeypatch.setattr("eascope.engines.gem5.provider.find_gem5", lambda: Path("gem5"))
     monkeypatch.setattr("eascope.experiments.characterisation.parts.measure_kernels", measured)
     assert main(["characterise", "juno-r2", "--only", "kernels"]) == 0
     assert named == [

@@ -14,7 +14,7 @@ from eascope.experiments.runs import Run
 from eascope.experiments.sweeps.ledger import DONE, FAILED, read_ledger
 from eascope.experiments.sweeps.part import SweepPart, run_part, split
 from eascope.experiments.sweeps.session import SweepProgress, part_size
-from eascope.experiments.sweeps.totals import totals_of
+from eascope.experiments.sweeps.survey import totals_of
 from eascope.host.cache import runs_root
 from eascope.host.errors import Again, EascopeError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed

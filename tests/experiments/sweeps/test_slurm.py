@@ -11,8 +11,12 @@ import pytest
 
 from eascope.experiments.sweeps import array_script, session
 from eascope.experiments.sweeps.array_script import write_array
-from eascope.experiments.sweeps.session import SweepSession, check_snakemake, environment
-from eascope.experiments.sweeps.slurm import slurm_environment
+from eascope.experiments.sweeps.session import (
+    SweepSession,
+    check_snakemake,
+    environment,
+    slurm_environment,
+)
 from eascope.host.errors import EascopeError, RequestError
 from tests.support.campaigns import campaign, part_of, surveyed
 from tests.support.cells import Artefacts

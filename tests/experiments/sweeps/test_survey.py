@@ -22,8 +22,7 @@ from eascope.experiments.sweeps.ledger import (
 from eascope.experiments.sweeps.long_table import measured
 from eascope.experiments.sweeps.part import MOST_CELLS, run_part
 from eascope.experiments.sweeps.resolver import cell_id
-from eascope.experiments.sweeps.survey import Survey, cost_of
-from eascope.experiments.sweeps.totals import totals_of
+from eascope.experiments.sweeps.survey import Survey, cost_of, totals_of
 from eascope.host.cache import runs_root
 from eascope.host.errors import RequestError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
