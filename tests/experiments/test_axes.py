@@ -27,7 +27,6 @@ from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.experiments.finished import BilledBy
 from eascope.experiments.request import Names, resolve
 from eascope.experiments.runs import Run
-from eascope.host.cache import runs_root
 from eascope.host.errors import RequestError
 from eascope.power.model import Interval
 from tests.support.campaigns import StandInRuns
@@ -347,25 +346,3 @@ def test_the_option_takes_no_variant(
     plan = json.loads(capsys.readouterr().out)
     assert {item["variant"] for item in plan["cells"]} == set(BOTH)
     assert {item["axis"] for item in plan["axes"]} == set(AXES)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--robust=power,nothing"], "unknown axis 'nothing'"),
-        (["--shared-power", "none"], "unknown shared power 'none'"),
-        (["--llc", "none"], "unknown last-level cache 'none'"),
-        (["--idle-exit-percent", "101"], "'101': allowed: an integer from 0 to 100"),
-        (["--kernel-rate-percent", "9"], "'9': allowed: an integer from 10 to 1000"),
-    ],
-)
-def test_a_wrong_value_is_one_line(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    try:
-        code: object = main([*COMPARE, *options])
-    except SystemExit as error:
-        code = error.code
-    assert code == 2
-    assert message in capsys.readouterr().err
-    assert not runs_root().exists()

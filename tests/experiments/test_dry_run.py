@@ -22,11 +22,6 @@ from tests.support.synthetic import playback, write_run
 PATCH = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
 
 
-@pytest.fixture(autouse=True)
-def _no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "runs"))
-
-
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache that is not there yet."""
@@ -111,14 +106,6 @@ def test_a_new_machine_would_fetch_everything(cache: Path) -> None:
     assert done.stderr == ""
     assert not cache.exists()
     assert not runs_root().exists()
-
-
-def test_a_wrong_request_is_refused_as_ever(
-    artefacts: Artefacts, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*RUN, "--em-error", "mid=+20%", "--dry-run"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert main([*RUN[:4], "mainlin", *RUN[5:], "--dry-run"]) == 2
 
 
 @pytest.mark.guest
