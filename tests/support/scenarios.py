@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
 from eascope.configs.platform import Platform
 from eascope.experiments.scenario_file import load_scenario
-from eascope.host.errors import RequestError
+from tests.support.refusals import refusal
 
 GOOD = """
 summary = "s"
@@ -44,10 +42,7 @@ SECOND = '[[task]]\nname = "b"\n[[task.phase]]\n'
 
 def check_refused(path: str, platform: Platform, words: Iterable[str]) -> None:
     """Loading ``path`` gives one line that names the file and has ``words``."""
-    with pytest.raises(RequestError) as caught:
-        load_scenario(path, platform)
-    line = str(caught.value)
-    assert "\n" not in line
+    line = refusal(load_scenario, path, platform)
     assert line.startswith(path + ": ")
     for word in words:
         assert word in line, line

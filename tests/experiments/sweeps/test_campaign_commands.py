@@ -13,9 +13,9 @@ from eascope.experiments.cli.main import main
 from eascope.experiments.sweeps.part import SCHEMA, read_part, run_part
 from eascope.experiments.sweeps.session import executor_of
 from eascope.host.cache import artefact, runs_root, write_atomic
-from eascope.host.errors import RequestError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
+from tests.support.refusals import refusal
 
 ONE_OFF = ["--platform", "juno-r2", "--scenario", "smoke", "--variant", "mainline,cas"]
 MEASURED = ["--measure", "energy_j.total"]
@@ -186,7 +186,7 @@ def test_a_file_that_is_no_part(
 ) -> None:
     (path := tmp_path / "0.json").write_text(json.dumps(content))
     assert message in refused(capsys, "part", str(path)).removeprefix(f"{path}: ")
-    assert not runs_root().exists()
+    assert not [file for file in runs_root().rglob("*") if file.is_file() and file.read_bytes()]
 
 
 @pytest.mark.parametrize(
@@ -208,9 +208,7 @@ def test_the_executor_of_a_profile(tmp_path: Path, text: str, executor: str) -> 
 
 def test_a_profile_that_is_not_utf_8(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_bytes(b"\xff\xfe")
-    with pytest.raises(RequestError) as wrong:
-        executor_of(str(tmp_path))
-    assert str(wrong.value) == (
+    assert refusal(executor_of, str(tmp_path)) == (
         f"--profile {tmp_path}: {tmp_path / 'config.yaml'}: byte 0 is not UTF-8: allowed: a "
         "profile of Snakemake"
     )

@@ -25,9 +25,9 @@ from eascope.experiments.sweeps.resolver import cell_id
 from eascope.experiments.sweeps.survey import Survey, cost_of
 from eascope.experiments.sweeps.totals import totals_of
 from eascope.host.cache import runs_root
-from eascope.host.errors import RequestError
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
+from tests.support.refusals import refusal
 
 #: Powers that juno-r2 offers.
 BILLED_BY = ("published", "derived")
@@ -55,9 +55,8 @@ def test_a_way_of_billing_that_is_none(
     artefacts: Artefacts, axes: dict[str, Any], message: str
 ) -> None:
     """Every cell would run, and then fail."""
-    with pytest.raises(RequestError) as wrong:
-        surveyed(campaign(**axes), look_up=False)
-    assert str(wrong.value).startswith(f"test.toml: {message}")
+    wrong = refusal(lambda: surveyed(campaign(**axes), look_up=False))
+    assert wrong.startswith(f"test.toml: {message}")
 
 
 def finish(of: Survey, cells: int, spent: LedgerLine) -> None:
