@@ -84,6 +84,19 @@ def juno() -> Platform:
 
 
 @pytest.fixture(scope="session")
+def pixel6() -> Platform:
+    """A phone with three clusters, which is billed by curves."""
+    return load_platform("pixel6")
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that is not there yet."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
 def wide() -> Platform:
     """The platform with the most CPUs."""
     return load_platform("smp-24")

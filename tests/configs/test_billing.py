@@ -21,11 +21,6 @@ CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
 
 
 @pytest.fixture(scope="module")
-def pixel6() -> Platform:
-    return load_platform("pixel6")
-
-
-@pytest.fixture(scope="module")
 def anchors() -> Data:
     return tomllib.loads((POWER_MODELS / "anchors.toml").read_text())
 

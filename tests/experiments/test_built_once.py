@@ -36,9 +36,7 @@ print(built_once(lambda: artefact("kernel", {"a": 1}, build)))
 """
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_machines_build_an_artefact_once(tmp_path: Path) -> None:

@@ -14,10 +14,7 @@ from eascope.host.proc import need
 from eascope.host.toolchain import said_of
 from eascope.host.transfer import DIGESTS
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def entry(kind: str, text: str = "") -> Path:

@@ -98,6 +98,7 @@ RUN --source-conditions | smoke has no [source_conditions]: allowed: a sc
 run --platform pixel6 --variant mainline --scenario smoke --speeds hardware | speeds hardware: ;
     pixel6.json has none: allowed: bo
 RUN --em-error mid=+20% --dry-run | unknown cluster 'mid'
+RUN --reference cortex-a73@1000 | core 'cortex-a73' (did you mean cortex-a7
 RUN --variant mainlin --dry-run | unknown variant 'mainlin'
 """
 

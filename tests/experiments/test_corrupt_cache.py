@@ -17,10 +17,7 @@ from eascope.host.cache import MANIFEST, artefact, check_artefact, entries, writ
 from eascope.host.errors import EascopeError
 from eascope.kernels import build
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def entry(kind: str) -> Path:

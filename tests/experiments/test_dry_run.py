@@ -22,13 +22,6 @@ from tests.support.synthetic import playback, write_run
 PATCH = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache that is not there yet."""
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def plan(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert main([*arguments, "--dry-run", "--json"]) == 0
     content: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -36,13 +29,13 @@ def plan(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
 
 
 def test_runs_that_are_there_and_others(
-    artefacts: Artefacts, juno: Platform, cache: Path, capsys: pytest.CaptureFixture[str]
+    artefacts: Artefacts, juno: Platform, own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = plan(capsys, *COMPARE, "--seeds", "2")
     assert [cell["state"] for cell in expected["cells"]] == ["to run"] * 4
     assert expected["to_run"] == 4
     assert expected["run_s"] > 0
-    assert not cache.exists()
+    assert not own_cache.exists()
     assert not runs_root().exists()
     present = runs_root() / expected["cells"][2]["simkey"]
     write_run(present, juno, playback("cas", 0), variant="cas")
@@ -70,7 +63,7 @@ def test_keys_are_those_of_the_runs(
 
 def test_a_kernel_that_is_not_built_is_named(
     artefacts: Artefacts,
-    cache: Path,
+    own_cache: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -92,11 +85,11 @@ def test_a_kernel_that_is_not_built_is_named(
     assert lines[1].split() == ["idea,", "seed", "0", "not", "known"]
     assert "to build: kernel idea, Linux 6.12 (unknown: up to 5 min)" in lines
     assert lines[-2].startswith("to run: at most 2 of 2, about ")
-    assert not cache.exists()
+    assert not own_cache.exists()
 
 
-def test_a_new_machine_would_fetch_everything(cache: Path) -> None:
-    done = eascope(*RUN, "--dry-run", EASCOPE_CACHE=str(cache), EASCOPE_RUNS=str(runs_root()))
+def test_a_new_machine_would_fetch_everything(own_cache: Path) -> None:
+    done = eascope(*RUN, "--dry-run", EASCOPE_CACHE=str(own_cache), EASCOPE_RUNS=str(runs_root()))
     assert done.returncode == 0, done.stderr
     built = [line for line in done.stdout.splitlines() if line.startswith("to build: ")]
     assert [" ".join(line.split()[2:4]) for line in built] == [
@@ -104,7 +97,7 @@ def test_a_new_machine_would_fetch_everything(cache: Path) -> None:
         "qemu-plugin (of",
     ]
     assert done.stderr == ""
-    assert not cache.exists()
+    assert not own_cache.exists()
     assert not runs_root().exists()
 
 

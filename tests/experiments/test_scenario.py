@@ -198,11 +198,6 @@ def test_no_file_and_no_toml(tmp_path: Path, juno: Platform) -> None:
         load_scenario(str(tmp_path / "bad.toml"), juno)
 
 
-def test_unknown_scenario_offers_the_nearest(juno: Platform) -> None:
-    with pytest.raises(RequestError, match=r"did you mean eas/video-playback\?"):
-        load_scenario("eas/video-playbak", juno)
-
-
 def test_relative_clamps(tmp_path: Path, juno: Platform) -> None:
     """The source: a Juno little has capacity 383; its boosted tasks are clamped to 383..384."""
     path = write(tmp_path, task='uclamp = {min = "1.0*little", max = "1.0*little+1"}')

@@ -28,11 +28,6 @@ DEEP = 1
 
 
 @pytest.fixture(scope="module")
-def pixel6() -> Platform:
-    return load_platform("pixel6")
-
-
-@pytest.fixture(scope="module")
 def pixel9() -> Platform:
     return load_platform("pixel9")
 

@@ -249,12 +249,6 @@ def test_debians_sources_have_buildroots_patches_for_the_same_version(
     assert asked == [("busybox", [Path("/checkout/package/a")]), ("busybox", [])]
 
 
-def test_a_build_that_fails_shows_its_last_lines(site: Path) -> None:
-    (site / "fails").touch()
-    with pytest.raises(CommandFailed, match="no rule to make x"):
-        buildroot_image.buildroot_image("minimal", ())
-
-
 def test_the_command_ends_with_the_last_lines_of_a_build_that_fails(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,12 +31,6 @@ def _symbols(elf: Path) -> dict[str, int]:
     return {line.split()[2]: int(line.split()[0], 16) for line in listing.splitlines()}
 
 
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def test_same_source_same_bytes(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = boot.boot_loader()
     assert boot.boot_loader() == first
