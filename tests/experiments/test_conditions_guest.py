@@ -12,7 +12,7 @@ import pytest
 from eascope.experiments.request import Request, resolve
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least
-from tests.support.command import changed, eascope
+from tests.support.command import changed, eascope, json_of
 
 pytestmark = pytest.mark.guest
 
@@ -45,9 +45,7 @@ def scenario(tmp_path: Path) -> str:
 
 def test_the_machine_has_what_the_source_had(scenario: str) -> None:
     """The agent proves switches and thread, or the run fails."""
-    done = eascope(*changed(RUN, "--scenario", scenario), "--source-conditions", "--json")
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
+    printed = json_of(*changed(RUN, "--scenario", scenario), "--source-conditions")
     state = (Path(printed["run"]) / "state.txt").read_text()
     for feature in ("NO_DELAY_DEQUEUE", "NO_PREEMPT_SHORT", "NO_NI_RANDOM"):
         assert feature in state.split()
@@ -73,11 +71,12 @@ def test_limits_of_clamps_are_switches_where_tasks_have_clamps(tmp_path: Path) -
 
 
 def test_frequencies_change_no_sooner_than_the_boards() -> None:
-    done = eascope(
-        *changed(RUN, "--scenario", "uclamp/frequency-spike"), "--dvfs", "board", "--json"
-    )
-    assert done.returncode == 0, done.stderr
-    (derived,) = (Path(json.loads(done.stdout)["run"]) / "derived").iterdir()
+    (derived,) = (
+        Path(
+            json_of(*changed(RUN, "--scenario", "uclamp/frequency-spike"), "--dvfs", "board")["run"]
+        )
+        / "derived"
+    ).iterdir()
     assert least(changes_ns(pl.read_parquet(derived / "frequency.parquet"), "big")) > LEAST_NS
 
 

@@ -27,7 +27,7 @@ from eascope.kernels.variants import Declared
 from eascope.power.given import given_model
 from eascope.power.model import SHARED_PART
 from tests.support.columns import most
-from tests.support.command import COMPARE, RUN, eascope
+from tests.support.command import COMPARE, RUN, eascope, json_of
 
 pytestmark = pytest.mark.guest
 
@@ -222,9 +222,7 @@ def command(path: Path, text: str) -> list[str]:
 def test_a_starved_task_misses_all_of_its_deadlines(tmp_path: Path) -> None:
     """It needs 3 of 16 ms and gets 100 of 800, so it falls ever further behind."""
     asked = command(tmp_path / "starved.toml", STARVED)
-    done = eascope(*asked, "--json")
-    assert done.returncode == 0, done.stderr
-    deadlines = json.loads(done.stdout)["deadlines"]["fair"]
+    deadlines = json_of(*asked)["deadlines"]["fair"]
     assert deadlines["jobs"] in (62, 63)
     assert deadlines["missed"] == deadlines["jobs"]
     assert deadlines["late"] + deadlines["unfinished"] == deadlines["missed"]

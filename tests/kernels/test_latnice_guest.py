@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
-from tests.support.command import eascope
+from tests.support.command import ran
 from tests.support.guest_cases import GROUP, Found
 from tests.support.guest_mutants import guest_check
 from tests.support.kernel_guest import boot
@@ -168,14 +167,7 @@ def found_of(
 ) -> dict[str, Any]:
     """What ``eascope run`` finds on juno-r2."""
     name = f"{variant}{release.removeprefix('latnice')}"
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", name, "--json", "--scenario", scenario),
-        *options,
-        EASCOPE_RUNS=str(folder / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
+    return ran(scenario, *options, variant=name, EASCOPE_RUNS=str(folder / "runs"))
 
 
 @pytest.mark.parametrize("release", of_releases("latnice"))

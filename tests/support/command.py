@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
 
 from eascope.experiments.cli.main import main
 from tests.support.waiting import call
@@ -29,6 +32,26 @@ def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     built = re.search(r"^  kernel ([^\s,]+), .* \.\.\.", done.stderr, re.MULTILINE)
     assert not built, f"mark the test with pytest.mark.kernels({built[1]!r})" if built else ""
     return done
+
+
+def json_of(*arguments: str, **env: str) -> Any:
+    """What a command that ends well prints with ``--json``."""
+    done = eascope(*arguments, "--json", **env)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def ran(
+    scenario: str | Path,
+    *more: str,
+    platform: str | Path = "juno-r2",
+    variant: str = "mainline",
+    **env: str,
+) -> dict[str, Any]:
+    """What ``eascope run --json`` prints of a scenario."""
+    words = ("run", "--platform", str(platform), "--variant", variant, "--scenario", str(scenario))
+    result: dict[str, Any] = json_of(*words, *more, **env)
+    return result
 
 
 def inside(*arguments: str) -> subprocess.CompletedProcess[str]:
