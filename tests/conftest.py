@@ -5,8 +5,6 @@ Artefacts (kernel, image, engine) come from the content-addressed cache and are 
 not there; runs always go to a temporary folder.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

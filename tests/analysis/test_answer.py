@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer in a sentence that respects its interval, verdicts that do, and the glance."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import Any

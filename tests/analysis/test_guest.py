@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A real guest's run against answers known beforehand, and its sources against each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

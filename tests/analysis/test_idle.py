@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Entries into idle states and the chip's sleep, from the trace; what they cost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

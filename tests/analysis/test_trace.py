@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """trace.dat to tables: known answers, and one clear line for what cannot be read."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

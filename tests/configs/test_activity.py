@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Activity records and the rule that the device tree's capacities match the engine's speeds."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a platform can be billed by: offers, tables of a busy CPU's power, and their gaps."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

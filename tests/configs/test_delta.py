@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Platforms by difference: what a file of one's own says, has from its base, and may not say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The device tree, decompiled by dtc and checked node by node against the platform."""
 
-from __future__ import annotations
-
 import subprocess
 from copy import deepcopy
 from dataclasses import replace

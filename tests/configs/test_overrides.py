@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Platforms with overrides: what is computed, and what is refused with one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pipelines of the detailed CPU models: every core has one, and a wrong file is one line."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

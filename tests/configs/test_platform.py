@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Platforms: what juno-r2 says, its arithmetic, and CPU names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 Types, ranges and misspelt keys of every kind of file: tests/experiments/test_broken_files.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What cores make of a program's own code: the file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

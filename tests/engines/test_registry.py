@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A new engine is one entry of the registry; its code is in keys; its process is watched."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

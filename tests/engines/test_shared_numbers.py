@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers and names that C, assembler and Python share: each stands in one place."""
 
-from __future__ import annotations
-
 import re
 import struct
 from dataclasses import replace

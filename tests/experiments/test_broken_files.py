@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Broken files: each is refused in one line, listed as broken, and others are usable as before."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

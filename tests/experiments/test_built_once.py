@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Machines that share a cache whose locks do not reach the others build one after another."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope cache push`` and ``pull``: by digest, whole or absent."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line as a person meets it: its exit code, and one line on stderr."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a scenario's source had: strictly read, set as controls, in keys through what it changes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scenario under its source's conditions, with the real kernel on the fast engine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged runs, and folders that cannot be written: named, and no command about others stops."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``--decisions``: what EAS compared, as the kernel says it, against what then happened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

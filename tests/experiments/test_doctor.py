@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope doctor`` on a system without Debian's tools."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

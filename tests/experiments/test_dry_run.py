@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``--dry-run`` says which runs are there and what would be built; it writes nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The whole way, with the real kernel on the fast engine: names in, result out."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

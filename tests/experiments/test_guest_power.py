@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Real runs under another energy model, another flavour of the device tree, or starved."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope gc``: what it lists, what it removes, and what it never touches."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs in a real guest: what they print, and runs that end with the program that went wrong."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings as scenarios: files that load, the guest's steps, and a replay that does them."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct

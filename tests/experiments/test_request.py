@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Requests: what is refused or cautioned of before anything is built; reference cores."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction

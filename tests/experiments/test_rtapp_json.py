@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rt-app's own JSON: grammar, refusals, what the guest's rt-app is given, the way back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The scenario loader: what it reads, and that every wrong file gets one line that says why."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Threads that meet, repeat and are pinned each, in a real guest with three clusters."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ expectations, billed powers. Two files that differ in one key are asked for in o
 orders, and each alone.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Messages about unknown names and about files that cannot be written."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files that are no TOML or JSON, or hardly: each one line that begins with the file."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables in their five forms."""
 
-from __future__ import annotations
-
 import csv
 import io
 

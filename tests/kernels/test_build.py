@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The configuration survives, the artefact is complete, and an unchanged kernel is not rebuilt."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope series import``: each form of a source, and what is refused without a trace."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The attribute latency_nice in a guest: what it may be set to, and what each of its uses does."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names with a release: one key for every variant, and what is wrong in one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The queues: they apply to every source without fuzz, are clean, and fail with the hunk."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which source is taken, and what KERNEL_SRC may be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

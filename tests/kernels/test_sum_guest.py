@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel of uclamp sum aggregation in a guest: its sums hold, and its clamps are its clamps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

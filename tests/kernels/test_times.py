@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Estimates of builds: what the last ones of their kind took here."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A person's git tree as a source: what it is, what is wrong with it, and changing to another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

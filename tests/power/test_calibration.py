@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The calibrated Cortex-A15: its record, its prediction, and a new fit where the data is."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Powers by curves: worked examples of pixel6, Perfetto's of pixel9, a slow reference for both."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import pairwise

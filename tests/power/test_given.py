@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the kernel is given of power: the choice, its figures, and what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The derived model as a power model of the analysis, compared with the published energy model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

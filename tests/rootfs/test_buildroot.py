@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The provider ``buildroot``: with a program in Buildroot's place, and with Buildroot itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope`` as a person starts it: a process of its own."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The one line with which a wrong request is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

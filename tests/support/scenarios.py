@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenario files that are right but for what a test puts into them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

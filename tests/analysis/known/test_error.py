@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What captions say of the fast engine's error: only what was measured for such a run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

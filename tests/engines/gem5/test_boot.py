@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The boot loader: built once, the same bytes every time, and laid out as gem5 needs it."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What gem5 is given of a machine, without gem5."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import fields, replace

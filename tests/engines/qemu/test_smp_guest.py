@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A machine of 24 CPUs has a GICv3: all CPUs boot, and a run is a function of its inputs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +15,7 @@ from tests.support.command import ran
 from tests.support.kernel_guest import boot
 
 pytestmark = pytest.mark.guest
+
 
 @pytest.fixture(scope="module")
 def base_kernel() -> KernelArtefact:
@@ -51,7 +50,9 @@ def test_all_cpus_are_online_and_have_interrupts(
 def test_the_same_cell_is_the_same_bytes(tmp_path: Path) -> None:
     files: list[dict[str, bytes]] = []
     for number in range(2):
-        run = Path(ran("smoke", platform="smp-24", EASCOPE_RUNS=str(tmp_path / f"runs{number}"))["run"])
+        run = Path(
+            ran("smoke", platform="smp-24", EASCOPE_RUNS=str(tmp_path / f"runs{number}"))["run"]
+        )
         files.append(
             {
                 str(path.relative_to(run)): path.read_bytes()

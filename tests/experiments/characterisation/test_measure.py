@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Characterisation without gem5: the program that measures, rows to figures, the activity file."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

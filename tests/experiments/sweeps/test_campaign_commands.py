@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Commands on campaigns: wrong requests end with one line and leave nothing; JSON is printed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

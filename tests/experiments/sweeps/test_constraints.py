@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Constraints compare names and values, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from eascope.experiments.sweeps.constraints import AsIs, read_constraint

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope table``: a campaign as one long table."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable

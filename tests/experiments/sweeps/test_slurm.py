@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a sweep writes for Slurm; no Slurm is needed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

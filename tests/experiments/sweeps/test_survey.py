@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Surveys of campaigns: what is checked, what the rest costs, and that plan and status agree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
