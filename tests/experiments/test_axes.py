@@ -19,7 +19,6 @@ from eascope.experiments.axes import cases_of, wanted_axes
 from eascope.experiments.cautions import billed_by_others
 from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.compare import asked_of
-from eascope.experiments.cli.main import main
 from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.experiments.finished import BilledBy
@@ -29,7 +28,7 @@ from eascope.host.errors import RequestError
 from eascope.power.model import Interval
 from tests.support.campaigns import StandInRuns
 from tests.support.cells import REQUEST, Artefacts
-from tests.support.command import COMPARE
+from tests.support.command import COMPARE, json_inside, output_of
 from tests.support.fake import badly, cell, well
 from tests.support.refusals import refusal
 
@@ -277,13 +276,10 @@ def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture
-def finished(
-    artefacts: Artefacts, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
+def finished(artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A command whose runs are all there, and no engine."""
     command = [*COMPARE, "--seeds", "10", "--robust=shared_power,delayed_dequeue"]
-    assert main([*command, "--dry-run", "--json"]) == 0
-    plan = json.loads(capsys.readouterr().out)
+    plan = json_inside(*command, "--dry-run")
     assert plan["axes"] == [
         {"axis": "shared_power", "value": "off", "runs": 0, "to_run": 0},
         {"axis": "shared_power", "value": "zero", "runs": 0, "to_run": 0},
@@ -300,12 +296,9 @@ def finished(
     return command
 
 
-def test_the_command_from_end_to_end(
-    finished: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_from_end_to_end(finished: list[str]) -> None:
     """From finished runs: table, answer, figure, report, JSON; billing alone changes the sign."""
-    assert main([*finished, "--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
+    record = json_inside(*finished)
     values = record["robust"]["values"]
     assert [(value["axis"], value["value"], value["own_runs"]) for value in values] == [
         ("shared_power", "off", 0),
@@ -323,23 +316,18 @@ def test_the_command_from_end_to_end(
     assert [Path(path).is_file() for path in record["figures"]["axes"]] == [True, True]
     assert '<section id="axes">' in Path(record["report"]).read_text()
     assert "robust" in Path(record["folder"]).name
-    assert main(finished) == 0
-    text = capsys.readouterr().out
+    text = output_of(*finished)
     assert text.splitlines()[0] == record["answer"][0]
     assert "model axes, one at a time: " in text
-    assert main([*finished, "--dry-run"]) == 0
-    text = capsys.readouterr().out
+    text = output_of(*finished, "--dry-run")
     assert "axis shared_power, off: no run" in text
     assert "axis delayed_dequeue, off: 0 of 20 runs to do" in text
     assert "nothing to run" in text
 
 
-def test_the_option_takes_no_variant(
-    finished: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_option_takes_no_variant(finished: list[str]) -> None:
     """Without ``=`` the option's value is all axes, wherever it stands."""
     command = ["compare", "--robust", *finished[1:-1], "--dry-run", "--json"]
-    assert main(command) == 0
-    plan = json.loads(capsys.readouterr().out)
+    plan = json.loads(output_of(*command))
     assert {item["variant"] for item in plan["cells"]} == set(BOTH)
     assert {item["axis"] for item in plan["axes"]} == set(AXES)

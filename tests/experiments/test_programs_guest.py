@@ -13,7 +13,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.program_activity import load_program, program_path
 from eascope.experiments.cli.main import main
 from eascope.experiments.program_kinds import KINDS, Kind
-from tests.support.command import eascope
+from tests.support.command import eascope, output_of
 from tests.support.program_figures import NAME, RECORD, SLOW
 
 pytestmark = pytest.mark.guest
@@ -86,7 +86,6 @@ def test_a_program_with_figures_runs_at_them(
     juno: Platform,
     juno_activity: Activity,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """At half the kernel's rate, sysbench does half the events: in its libraries, too."""
     scenario = tmp_path / "x.toml"
@@ -100,8 +99,7 @@ def test_a_program_with_figures_runs_at_them(
     rates, assumed = [], []
     for factor in (1, 0.5):
         write_figures(juno, juno_activity, folder, factor)
-        assert main([*command, "--scenario", str(scenario)]) == 0
-        result = json.loads(capsys.readouterr().out)
+        result = json.loads(output_of(*command, "--scenario", str(scenario)))
         rates.append(result["program"]["sysbench"]["events_per_s"])
         cell = CellRecord.read(Path(result["run"]) / CELL)
         assumed.append([line for line in cell.assumed if line.startswith("program ")])

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments.cli.main import main
 from eascope.experiments.request import Request, resolve
 from eascope.host.errors import RequestError
 from eascope.kernels import naming, variants
@@ -21,6 +20,7 @@ from eascope.kernels.naming import (
 from eascope.kernels.queues import folders_of_queues
 from eascope.kernels.state import state_expectations
 from eascope.kernels.variants import load_catalogue, load_variants
+from tests.support.command import refused
 from tests.support.refusals import refusal
 
 
@@ -97,14 +97,10 @@ def test_every_kernel_of_every_release_is_named() -> None:
         ),
     ],
 )
-def test_a_wrong_name_is_one_line(
-    name: str, words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_name_is_one_line(name: str, words: str) -> None:
     command = ["run", "--platform", "juno-r2", "--scenario", "smoke", "--variant", name]
-    assert main(command) == 2
-    message = capsys.readouterr().err
-    assert words in message
-    assert message.count("\n") == 1
+    message = refused(*command)
+    assert words in f"{message}\n"
 
 
 def test_a_queue_that_is_not_ported_says_what_is(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.cli.main import main
 from eascope.host.errors import RequestError
 from eascope.kernels import variants
 from eascope.kernels.kconfig import fragment_text
@@ -17,6 +16,7 @@ from eascope.kernels.queues import series_digest, series_patches
 from eascope.kernels.source import Source
 from eascope.kernels.variants import SERIES, load_catalogue, load_variants
 from eascope.kernels.worktree import worktree
+from tests.support.command import refused
 from tests.support.refusals import refusal
 from tests.support.toy_linux import LINES
 
@@ -153,16 +153,14 @@ def test_an_own_file_is_a_variant(patch: Path, own_file: Callable[..., Path]) ->
     ],
 )
 def test_a_wrong_own_file_affects_only_its_variant(
-    own_file: Callable[..., Path], text: str, words: str, capsys: pytest.CaptureFixture[str]
+    own_file: Callable[..., Path], text: str, words: str
 ) -> None:
     file = own_file(text)
     own_file('base = "mainline"\nboot = "a"', "cas")  # a name that is taken
     command = ["run", "--platform", "juno-r2", "--scenario", "smoke", "--dry-run", "--variant"]
-    assert main([*command, "mine"]) == 2
-    error = capsys.readouterr().err
-    assert f"error: {file}: " in error
+    error = refused(*command, "mine")
+    assert error.startswith(f"{file}: ")
     assert words in error
-    assert error.count("\n") == 1
     assert "cas.toml: name 'cas': allowed: a name of" in str(load_catalogue().broken["cas"])
     assert variant_named("mainline")[1].boot == ""
 

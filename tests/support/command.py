@@ -65,6 +65,26 @@ def inside(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess([*arguments], code, out.getvalue(), err.getvalue())
 
 
+def output_of(*arguments: str, code: int = 0) -> str:
+    """What a command prints, in this process, that ends with ``code``."""
+    done = inside(*arguments)
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+def json_inside(*arguments: str) -> Any:
+    """What a command prints with ``--json``, in this process."""
+    return json.loads(output_of(*arguments, "--json"))
+
+
+def refused(*arguments: str) -> str:
+    """The one line with which a command refuses its arguments, which is all that it prints."""
+    done = inside(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr.removeprefix("eascope: error: ").strip()
+
+
 def changed(arguments: list[str], option: str, value: str) -> list[str]:
     """``arguments`` with another ``value`` of ``option``."""
     position = arguments.index(option) + 1

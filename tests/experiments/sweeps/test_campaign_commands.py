@@ -7,26 +7,16 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments.cli.main import main
 from eascope.experiments.sweeps.part import SCHEMA, read_part, run_part
 from eascope.experiments.sweeps.session import executor_of
 from eascope.host.cache import artefact, runs_root, write_atomic
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
+from tests.support.command import json_inside, output_of, refused
 from tests.support.refusals import refusal
 
 ONE_OFF = ["--platform", "juno-r2", "--scenario", "smoke", "--variant", "mainline,cas"]
 MEASURED = ["--measure", "energy_j.total"]
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line with which a command refuses its arguments."""
-    capsys.readouterr()
-    assert main([*arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    return captured.err.removeprefix("eascope: error: ").strip()
 
 
 @pytest.fixture
@@ -41,7 +31,6 @@ def test_runs_that_are_no_folder(
     artefacts: Artefacts,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     command: str,
     below: str,
 ) -> None:
@@ -50,7 +39,7 @@ def test_runs_that_are_no_folder(
     words = (
         [command, *ONE_OFF] if command not in ("verify", "status alone") else command.split()[:1]
     )
-    line = refused(capsys, *words)
+    line = refused(*words)
     assert line.startswith(f"EASCOPE_RUNS {file / below}: ")
     assert "allowed: a folder" in line
 
@@ -59,23 +48,20 @@ def test_outputs_of_a_table_that_are_no_files(
     done: None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "work" / "folder").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work")
     for option in ("--figure", "--out"):
         for name in ("", "nowhere/x", "folder", "folder/", "new/"):
             more = ["--against", "variant", *MEASURED, option, name]
-            assert refused(capsys, "table", *ONE_OFF, *more) == (
+            assert refused("table", *ONE_OFF, *more) == (
                 f"{option} {name!r}: allowed: a file in an existing folder"
             )
     assert [path.name for path in (tmp_path / "work").rglob("*")] == ["folder"]
 
 
-def test_a_table_as_json(done: None, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert main(["table", *ONE_OFF, *MEASURED, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+def test_a_table_as_json(done: None) -> None:
+    printed = json_inside("table", *ONE_OFF, *MEASURED)
     assert (printed["done"], printed["failed"], printed["missing"]) == (2, 0, 0)
     first, second = printed["table"]
     assert (first["variant"], first["seed"], first["measure"]) == (
@@ -83,26 +69,20 @@ def test_a_table_as_json(done: None, capsys: pytest.CaptureFixture[str]) -> None
         "energy_j.total",
     )
     assert isinstance(second["value"], float)
-    assert main(["table", *ONE_OFF, *MEASURED, "--against", "variant", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["table"]
+    (row,) = json_inside("table", *ONE_OFF, *MEASURED, "--against", "variant")["table"]
     assert row["difference"] == pytest.approx(second["value"] - first["value"])
     assert (row["against"], row["seeds"], row["low"]) == ("mainline", 1, None)
 
 
-def test_a_script_as_json(
-    artefacts: Artefacts, juno: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_script_as_json(artefacts: Artefacts, juno: Platform, tmp_path: Path) -> None:
     script = tmp_path / "cells.sh"
     command = ["sweep", *ONE_OFF, "--script", str(script), "--json"]
-    assert main(command) == 0
-    printed = json.loads(capsys.readouterr().out)
+    printed = json.loads(output_of(*command))
     assert (printed["script"], printed["cells"], printed["parts"]) == (str(script), 2, 1)
     (part,) = (runs_root() / "campaigns").glob("*/sessions/*/parts/0.json")
     run_part(read_part(part), StandInRuns())
     script.unlink()
-    capsys.readouterr()
-    assert main(command) == 0
-    printed = json.loads(capsys.readouterr().out)
+    printed = json.loads(output_of(*command))
     assert (printed["script"], printed["cells"], printed["parts"]) == (None, 0, 0)
     assert not script.exists()
 
@@ -111,18 +91,17 @@ def test_push_into_a_place_that_cannot_be_written(
     artefacts: Artefacts,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
     artefact("one", {"a": 1}, lambda work: write_atomic(work / "file", b"x"))
-    line = refused(capsys, "cache", "push", "/proc/x")
+    line = refused("cache", "push", "/proc/x")
     assert line == (
         "cache push /proc/x: /proc: No such file or directory: allowed: a folder that can be "
         "written"
     )
     (tmp_path / "file").write_text("")
     assert "allowed: a folder that can be written" in refused(
-        capsys, "cache", "push", str(tmp_path / "file" / "x")
+        "cache", "push", str(tmp_path / "file" / "x")
     )
 
 
@@ -133,12 +112,10 @@ def part(**changes: object) -> dict[str, object]:
     return {**fields, **changes}
 
 
-def test_a_part_that_is_not_readable(
-    artefacts: Artefacts, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert refused(capsys, "part", str(tmp_path / "0.json")).endswith("0.json: is missing")
+def test_a_part_that_is_not_readable(artefacts: Artefacts, tmp_path: Path) -> None:
+    assert refused("part", str(tmp_path / "0.json")).endswith("0.json: is missing")
     (tmp_path / "0.json").write_bytes(b"\xff")
-    assert "not readable as JSON" in refused(capsys, "part", str(tmp_path / "0.json"))
+    assert "not readable as JSON" in refused("part", str(tmp_path / "0.json"))
 
 
 def point(**changes: object) -> dict[str, object]:
@@ -178,12 +155,11 @@ def point(**changes: object) -> dict[str, object]:
 def test_a_file_that_is_no_part(
     artefacts: Artefacts,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
     content: object,
     message: str,
 ) -> None:
     (path := tmp_path / "0.json").write_text(json.dumps(content))
-    assert message in refused(capsys, "part", str(path)).removeprefix(f"{path}: ")
+    assert message in refused("part", str(path)).removeprefix(f"{path}: ")
     assert not [file for file in runs_root().rglob("*") if file.is_file() and file.read_bytes()]
 
 
