@@ -5,8 +5,6 @@ Artefacts (kernel, image, engine) come from the content-addressed cache and are 
 not there; runs always go to a temporary folder.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +79,19 @@ def _no_boot_waits() -> Iterator[None]:
 def juno() -> Platform:
     """The platform that most tests use."""
     return load_platform("juno-r2")
+
+
+@pytest.fixture(scope="session")
+def pixel6() -> Platform:
+    """A phone with three clusters, which is billed by curves."""
+    return load_platform("pixel6")
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that is not there yet."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What CI runs: the newcomer's two commands, with nothing there, and nothing left afterwards."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The licence: one line at the top of every source file of ours."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

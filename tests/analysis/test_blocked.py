@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scenario that does not get on is a fault; a task that is kept from a CPU is a result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Why EAS chose a CPU: the criterion that decided, from the candidates that the kernel compared."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run to its result: content, determinism, reuse, and broken runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +14,6 @@ from eascope.analysis.records.cell import CELL, CellRecord
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
-from eascope.power.stated import StatedPower
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 
@@ -89,17 +86,6 @@ def test_a_derived_run_is_not_derived_again(
     first = derive(run, platform, activity)
     (run / "trace.dat").unlink()  # deriving again would fail
     assert derive(run, platform, activity).result == first.result
-
-
-def test_another_power_model_has_a_folder_of_its_own(
-    tmp_path: Path, platform: Platform, activity: Activity
-) -> None:
-    model = StatedPower(platform)
-    model.digest = "another"
-    run = make_run(tmp_path, platform, "cas", 0)
-    usual, measured = derive(run, platform, activity), derive(run, platform, activity, model)
-    assert usual.path != measured.path
-    assert usual.path.parent == measured.path.parent
 
 
 def test_measures_that_a_run_cannot_give_are_absent(derived: Callable[[Schedule], Derived]) -> None:

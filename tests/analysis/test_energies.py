@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Decisions of EAS, put together from the energies that it computes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

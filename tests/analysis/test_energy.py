@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Energy against cases computed by hand, from the powers of platform juno-r2."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import polars as pl

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts under two energy models, in one table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Expectations: what may be said, what it means, and what is refused with which words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

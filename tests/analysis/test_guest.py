@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A real guest's run against answers known beforehand, and its sources against each other."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,7 @@ from eascope.analysis.trace import read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.platform import Platform
 from eascope.kernels.build import kernel
-from tests.support.command import eascope
+from tests.support.command import ran
 from tests.support.kernel_guest import boot
 from tests.support.stress import guest_program
 
@@ -51,14 +48,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What ``eascope run --json`` prints for the scenario above."""
     root = tmp_path_factory.mktemp("probe")
     (root / "probe.toml").write_text(PROBE)
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
-        *("--scenario", str(root / "probe.toml")),
-        EASCOPE_RUNS=str(root / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
+    return ran(root / "probe.toml", "--no-noise", EASCOPE_RUNS=str(root / "runs"))
 
 
 def table(result: dict[str, Any], name: str) -> pl.DataFrame:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Entries into idle states and the chip's sleep, from the trace; what they cost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +16,6 @@ from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
 from eascope.configs.activity import Activity, load_activity
 from eascope.configs.platform import Platform
-from eascope.configs.platform_file import load_platform
 from eascope.power.choice import power_model
 from eascope.power.model import SHARED_PART, Component, Interval
 from eascope.power.stated import StatedPower
@@ -28,11 +25,6 @@ from tests.support.tracefile import TraceEvent
 US = 1_000
 WINDOW = Window(t0_ns=0, t1_ns=1_000 * US, offset_ns=0)
 C2 = 1
-
-
-@pytest.fixture(scope="module")
-def pixel6() -> Platform:
-    return load_platform("pixel6")
 
 
 def rows(platform: Platform, cpu: int, idle_us: tuple[int, int]) -> pl.DataFrame:
@@ -92,38 +84,28 @@ def test_a_kernel_that_polls_has_no_measures_of_idle_states(
     assert "cpu_busy" in found
 
 
-def test_the_first_of_a_stay_is_its_entry(pixel6: Platform) -> None:
-    """c2 of a little: 70 us; the interval's boundary lies within the way."""
-    stretches = {0: [Stretch(0, 450 * US, AWAKE), Stretch(450 * US, 1_000 * US, C2)]}
-    table = with_entries(rows(pixel6, 0, (50, 500)), stretches, pixel6, WINDOW)
-    assert table["entry1_ns"].to_list() == [50 * US, 20 * US]
+@pytest.mark.parametrize(
+    ("course", "idle_us", "entered_us"),
+    [
+        # The interval's boundary lies within the way.
+        ([(0, AWAKE), (450, C2)], (50, 500), [50, 20]),
+        ([(0, AWAKE), (10, C2), (40, LEAVING), (200, AWAKE)], (30, 0), [30, 0]),
+        ([(0, C2), (300, 0)], (300, 0), [0, 0]),
+        ([(0, AWAKE), (100, C2), (500, AWAKE)], (60, 0), [60, 0]),
+    ],
+    ids=["its first", "a shorter stay", "before the window, and WFI", "counted idle time"],
+)
+def test_the_first_of_a_stay_is_its_entry(
+    pixel6: Platform, course: list[tuple[int, int]], idle_us: tuple[int, int], entered_us: list[int]
+) -> None:
+    """c2 of a little: 70 us."""
+    ends = [at for at, _ in course[1:]] + [1_000]
+    stretches = [
+        Stretch(at * US, end * US, state) for (at, state), end in zip(course, ends, strict=True)
+    ]
+    table = with_entries(rows(pixel6, 0, idle_us), {0: stretches}, pixel6, WINDOW)
+    assert table["entry1_ns"].to_list() == [entered * US for entered in entered_us]
     assert table["entry0_ns"].to_list() == [0, 0]
-
-
-def test_a_stay_shorter_than_the_entry_is_all_entry(pixel6: Platform) -> None:
-    stretches = {
-        0: [
-            Stretch(0, 10 * US, AWAKE),
-            Stretch(10 * US, 40 * US, C2),
-            Stretch(40 * US, 200 * US, LEAVING),
-            Stretch(200 * US, 1_000 * US, AWAKE),
-        ]
-    }
-    table = with_entries(rows(pixel6, 0, (30, 0)), stretches, pixel6, WINDOW)
-    assert table["entry1_ns"].to_list() == [30 * US, 0]
-
-
-def test_neither_wfi_nor_a_state_from_before_the_window_is_entered(pixel6: Platform) -> None:
-    stretches = {0: [Stretch(0, 300 * US, C2), Stretch(300 * US, 1_000 * US, 0)]}
-    table = with_entries(rows(pixel6, 0, (300, 0)), stretches, pixel6, WINDOW)
-    assert table["entry1_ns"].to_list() == [0, 0]
-    assert table["entry0_ns"].to_list() == [0, 0]
-
-
-def test_no_entry_is_longer_than_the_counters_idle_time(pixel6: Platform) -> None:
-    stretches = {0: [Stretch(0, 100 * US, AWAKE), Stretch(100 * US, 500 * US, C2)]}
-    table = with_entries(rows(pixel6, 0, (60, 0)), stretches, pixel6, WINDOW)
-    assert table["entry1_ns"].to_list() == [60 * US, 0]
 
 
 def test_entries_and_exits_are_billed_at_half_of_a_busy_cpu(pixel6: Platform) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures: each reads the trace events and files that it declares, and no others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -182,15 +180,15 @@ STOP = counters_text(push_check=180, tick_check=40, push_moved=12, tick_moved=8)
 END = counters_text(push_check=999, tick_moved=999)
 
 
-def test_pushes_are_those_between_start_and_stop() -> None:
-    assert pushes(READY + START + STOP + END, 10.0) == Pushes(checked=10.0, moved=0.5)
-
-
-def test_a_kernel_that_cannot_push_has_none() -> None:
-    plain = "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n"
-    assert pushes(4 * plain, 10.0) is None
-
-
-def test_without_the_windows_counters_nothing_is_known() -> None:
-    assert pushes(READY + END, 10.0) is None
-    assert pushes("", 10.0) is None
+@pytest.mark.parametrize(
+    ("state", "pushed"),
+    [
+        (READY + START + STOP + END, Pushes(checked=10.0, moved=0.5)),
+        (4 * "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n", None),
+        (READY + END, None),
+        ("", None),
+    ],
+    ids=["between START and STOP", "a kernel that cannot push", "without the window's", "nothing"],
+)
+def test_pushes_are_those_between_start_and_stop(state: str, pushed: Pushes | None) -> None:
+    assert pushes(state, 10.0) == pushed

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Energy of DRAM and memory controller: apart, and only where accesses were simulated."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Paths into ``result.json``: which can be a measure, and what is said of those that cannot."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

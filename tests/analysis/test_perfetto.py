@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run as a trace of Perfetto, read with Perfetto's own format."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ The outputs in ``fixtures/programs`` were recorded in the guest, on juno-r2;
 those of policies on tc2-like.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

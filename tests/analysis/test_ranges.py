@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ends of intervals are printed as far as a run can have them; verdicts keep them as made."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

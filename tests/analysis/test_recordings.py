@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings in every form: the same tables, work at the clock of each instant, clear errors."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Active and idle time of a gem5 run's rows, from cpu_idle events with known answers."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

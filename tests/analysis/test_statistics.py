@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Estimates on samples whose truth is known: coverage, power, error over many statements."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

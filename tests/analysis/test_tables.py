@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Slices, wake-up latency, deadlines, migrations, overutilization: known answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -140,12 +138,9 @@ def test_placement_shares(traced: Read, platform: Platform) -> None:
     assert rows == [("little", 0, 30 * MS, 0.75), ("big", 4, 10 * MS, 0.25)]
 
 
-def latencies(trace: Trace) -> list[tuple[str, int]]:
-    return latency(trace, WINDOW, NAMES).select("task", "latency_ns").rows()
-
-
-def test_latency_is_from_waking_to_switch_in(traced: Read) -> None:
-    trace = traced(
+#: Events, and the latencies of their wake-ups in ns.
+WAKE_UPS: dict[str, tuple[list[TraceEvent], list[tuple[str, int]]]] = {
+    "from waking to switch in": (
         [
             waking(T0 + MS, 3, A, 0),
             switch(T0 + MS + 45_000, 0, idle(0), 0, A),
@@ -154,13 +149,10 @@ def test_latency_is_from_waking_to_switch_in(traced: Read) -> None:
             waking(T0 + 3 * MS + 1, 3, B, 1),
             switch(T0 + 3 * MS + 5_000, 1, idle(1), 0, B),
             switch(T0 + 3 * MS + 9_000, 1, B, 1, A),
-        ]
-    )
-    assert latencies(trace) == [("task-a", 45_000), ("task-a", 9_000), ("task-b", 4_999)]
-
-
-def test_a_preempted_thread_was_not_woken(traced: Read) -> None:
-    trace = traced(
+        ],
+        [("task-a", 45_000), ("task-a", 9_000), ("task-b", 4_999)],
+    ),
+    "a preempted thread was not woken": (
         [
             waking(T0 + MS, 0, A, 0),
             switch(T0 + MS + 10, 0, idle(0), 0, A),
@@ -168,47 +160,46 @@ def test_a_preempted_thread_was_not_woken(traced: Read) -> None:
             switch(T0 + 5 * MS, 0, B, 1, A),
             switch(T0 + 6 * MS, 0, A, 0x100, B),  # preempted, as 6.12 reports it
             switch(T0 + 7 * MS, 0, B, 1, A),
-        ]
-    )
-    assert latencies(trace) == [("task-a", 10)]
-
-
-def test_a_wakeup_of_a_running_thread_does_not_start_the_next_latency(traced: Read) -> None:
-    trace = traced(
+        ],
+        [("task-a", 10)],
+    ),
+    "a running thread has nothing to wait for": (
         [
             switch(T0 + MS, 0, idle(0), 0, A),
-            waking(T0 + 2 * MS, 1, A, 0),  # it runs: nothing to wait for
+            waking(T0 + 2 * MS, 1, A, 0),
             switch(T0 + 3 * MS, 0, A, 1, idle(0)),
             waking(T0 + 50 * MS, 1, A, 0),
             switch(T0 + 50 * MS + 700, 0, idle(0), 0, A),
-        ]
-    )
-    assert latencies(trace) == [("task-a", 700)]
-
-
-def test_a_wakeup_that_races_with_falling_asleep_counts_from_leaving_the_cpu(traced: Read) -> None:
-    trace = traced(
+        ],
+        [("task-a", 700)],
+    ),
+    "a race with falling asleep counts from leaving the CPU": (
         [
             switch(T0 + MS, 0, idle(0), 0, A),
             waking(T0 + 2 * MS, 1, A, 0),
             switch(T0 + 2 * MS + 300, 0, A, 1, idle(0)),
             switch(T0 + 2 * MS + 900, 0, idle(0), 0, A),
-        ]
-    )
-    assert latencies(trace) == [("task-a", 600)]
-
-
-def test_wakeups_outside_the_window_do_not_count(traced: Read) -> None:
-    trace = traced(
+        ],
+        [("task-a", 600)],
+    ),
+    "outside the window": (
         [
             waking(T0 - 10, 0, A, 0),
             switch(T0 + 10, 0, idle(0), 0, A),
             switch(T0 + MS, 0, A, 1, idle(0)),
             waking(T0 + 100 * MS - 5, 0, A, 0),
             switch(T0 + 100 * MS + 5, 0, idle(0), 0, A),
-        ]
-    )
-    assert latencies(trace) == []
+        ],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WAKE_UPS)
+def test_latency_is_from_waking_to_switch_in(traced: Read, case: str) -> None:
+    events, wanted = WAKE_UPS[case]
+    table = latency(traced(events), WINDOW, NAMES)
+    assert table.select("task", "latency_ns").rows() == wanted
 
 
 @pytest.mark.parametrize("count", [1, 7, 100])

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """trace.dat to tables: known answers, and one clear line for what cannot be read."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 
@@ -129,12 +127,10 @@ def test_pages_give_what_trace_cmd_prints(tmp_path: Path) -> None:
         assert ours.table(event).equals(theirs.table(event))
 
 
-def test_a_missing_trace_is_one_line(tmp_path: Path) -> None:
+def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.dat"
     with pytest.raises(TraceError, match=r"trace\.dat is missing"):
-        read_trace(tmp_path / "trace.dat")
-
-
-def test_a_file_that_is_no_trace_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "trace.dat").write_bytes(b"PK\x03\x04" + b"x" * 9_000)
+        read_trace(path)
+    path.write_bytes(b"PK\x03\x04" + b"x" * 9_000)
     with pytest.raises(TraceError, match=r"not a trace\.dat"):
-        read_trace(tmp_path / "trace.dat")
+        read_trace(path)

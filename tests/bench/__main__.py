@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m tests.bench``: every benchmark, with its figures printed."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

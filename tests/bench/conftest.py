@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Benches print their figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

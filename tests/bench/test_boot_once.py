@@ -5,8 +5,6 @@ Figures in processor seconds are those of the command and all processes that it 
 included. Wall seconds say something only on a quiet host, so no bound is on them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -7,8 +7,6 @@ The cells are those of kernels that every machine has built for tests; none of t
 finished is a listing of empty folders and a ledger: nothing opens them.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

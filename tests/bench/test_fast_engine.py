@@ -5,8 +5,6 @@ Ratios are of the best of a few alternating runs, because a busy host only ever 
 ``make bench`` prints the figures.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

@@ -4,8 +4,6 @@
 Executed against elided, and what is left against the fast engine on the same cell.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from eascope.experiments.cell import Cell, prepare

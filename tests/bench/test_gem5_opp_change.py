@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a change of an OPP costs on gem5: reading the statistics of a cluster that never slept."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@
 And that a tree in which other kernels were built before gives the bytes that a new one gave.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -5,8 +5,6 @@ Wall time is what is measured, so the host must be quiet. What other processes t
 measured as well, and the benchmark is skipped where that is too much to say anything.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import time

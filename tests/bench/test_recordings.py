@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What it takes to read a recording of a minute and to import ten seconds of it: processor time."""
 
-from __future__ import annotations
-
 import random
 import resource
 import struct

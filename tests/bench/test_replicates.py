@@ -4,8 +4,6 @@
 Without noise a seed draws starts alone.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a platform can be billed by: offers, tables of a busy CPU's power, and their gaps."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 
@@ -18,11 +16,6 @@ from eascope.host.cache import sha256_bytes
 from eascope.power.mcpat import POWER_MODELS
 
 CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
-
-
-@pytest.fixture(scope="module")
-def pixel6() -> Platform:
-    return load_platform("pixel6")
 
 
 @pytest.fixture(scope="module")

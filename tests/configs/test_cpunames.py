@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CPU names."""
 
-from __future__ import annotations
-
 import pytest
 
 from eascope.configs.cpunames import CpuNameError

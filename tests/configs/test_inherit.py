@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Speeds of platforms that nobody measured: from those with the same cores, and marked."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """OPPs by count and spacing: where they lie."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

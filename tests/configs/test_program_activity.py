@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What cores make of a program's own code: the file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,8 @@ from eascope.configs.activity import ACTIVITY
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.configs.program_activity import FOLDER, load_program, program_path
-from eascope.host.errors import RequestError
 from tests.support.program_figures import BIG, LITTLE, NAME, RECORD, SLOW
+from tests.support.refusals import refusal
 
 
 def _write(platform: Platform, folder: Path, record: object) -> Path:
@@ -62,11 +60,9 @@ def test_a_wrong_file_is_one_line(
     juno: Platform, tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     path = _write(juno, tmp_path, RECORD | change)
-    with pytest.raises(RequestError) as caught:
-        load_program(juno, NAME, tmp_path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    wrong = refusal(load_program, juno, NAME, tmp_path)
+    assert wrong.startswith(f"{path}: ")
+    assert message in wrong
 
 
 def test_committed_files_are_of_platforms_and_programs_that_exist() -> None:

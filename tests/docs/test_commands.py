@@ -4,8 +4,6 @@
 ``test_typed_pages.py`` runs them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

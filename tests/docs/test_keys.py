@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every key that a reader of files asks for stands on the page about those files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

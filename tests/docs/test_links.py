@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every relative link of every page leads to a file that exists, and to a heading in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import unquote
 

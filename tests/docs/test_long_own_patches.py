@@ -6,8 +6,6 @@ one's objects. The reader's tree of Linux is Debian's source as a git repository
 a branch. What the commands write into the checkout is written into a copy of it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

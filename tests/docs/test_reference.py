@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reference pages say what the code says: command line, environment; and all can be reached."""
 
-from __future__ import annotations
-
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.__main__ import table
 from eascope.configs.knobs import AXES, KNOBS

@@ -8,8 +8,6 @@ output must be as the page says: exit code 0 and words on stdout. `NOT_TYPED` ha
 command with the reason.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import textwrap

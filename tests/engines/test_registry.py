@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A new engine is one entry of the registry; its code is in keys; its process is watched."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time
@@ -20,10 +18,10 @@ from eascope.engines.process import Simulator, Spent
 from eascope.engines.qemu.engine import QEMU, QemuEngine
 from eascope.engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
 from eascope.experiments import devicetree
-from eascope.experiments.cli.main import main
 from eascope.experiments.request import Request, resolve
 from eascope.host.errors import RequestError
 from eascope.host.imports import REPO, code_digest, imported_names
+from tests.support.command import output_of
 from tests.support.waiting import HANG_S
 
 TOY = EngineKind(
@@ -42,9 +40,8 @@ def _with_a_toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_with_a_toy")
-def test_a_registered_engine_is_listed_with_its_modes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "engines"]) == 0
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+def test_a_registered_engine_is_listed_with_its_modes() -> None:
+    lines = [" ".join(line.split()) for line in output_of("list", "engines").splitlines()]
     first = lines.index(f"toy {TOY.summary}")
     assert lines[first + 1 :] == ["--mode slow slowly", "--mode slower even more so"]
 

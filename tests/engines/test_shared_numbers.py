@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers and names that C, assembler and Python share: each stands in one place."""
 
-from __future__ import annotations
-
 import re
 import struct
 from dataclasses import replace
@@ -20,12 +18,12 @@ from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.qemu.layout import LAYOUT as QEMU_LAYOUT
 from eascope.engines.registry import ENGINES, get_engine
 from eascope.experiments.request import Request, resolve
-from eascope.host.errors import RequestError
 from eascope.host.imports import REPO
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
 from eascope.power.model import SHARED_PART
 from eascope.rootfs.headers import INCLUDE, M5OPS, MESSAGES, numbers, texts
+from tests.support.refusals import refusal
 
 #: gem5's names of its pseudo operations (include/gem5/asm/generic/m5ops.h) and their numbers.
 OPERATIONS = {
@@ -163,9 +161,7 @@ def test_an_engine_refuses_more_cpus_than_its_board_may_have(
     """A file may describe as many as a kernel knows; which engine runs it is another question."""
     resolve(Request("smp-24", "mainline", "smoke"))
     monkeypatch.setattr(QemuEngine, "layout", replace(QEMU_LAYOUT, gics=QEMU_LAYOUT.gics[:1]))
-    with pytest.raises(RequestError) as wrong:
-        resolve(Request("smp-24", "mainline", "smoke"))
-    assert str(wrong.value) == (
+    assert refusal(resolve, Request("smp-24", "mainline", "smoke")) == (
         "configs/platforms/smp-24.toml: cluster.cpus = 24: allowed: up to 8 in all on engine qemu"
     )
 

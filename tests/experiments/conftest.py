@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cells without kernels, images or engines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

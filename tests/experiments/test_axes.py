@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What ``compare --robust`` varies, what it runs for that, and what it does not run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,19 +19,18 @@ from eascope.experiments.axes import cases_of, wanted_axes
 from eascope.experiments.cautions import billed_by_others
 from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.compare import asked_of
-from eascope.experiments.cli.main import main
 from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.experiments.finished import BilledBy
 from eascope.experiments.request import Names, resolve
 from eascope.experiments.runs import Run
-from eascope.host.cache import runs_root
 from eascope.host.errors import RequestError
 from eascope.power.model import Interval
 from tests.support.campaigns import StandInRuns
 from tests.support.cells import REQUEST, Artefacts
-from tests.support.command import COMPARE
+from tests.support.command import COMPARE, json_inside, output_of
 from tests.support.fake import badly, cell, well
+from tests.support.refusals import refusal
 
 BOTH = ("mainline", "cas")
 MS = 1_000_000
@@ -132,9 +129,7 @@ def test_conditions_of_a_source_are_varied_like_others() -> None:
 def test_axes_by_name() -> None:
     assert wanted_axes("") == tuple(AXES)
     assert wanted_axes("speeds, power,speeds") == ("power", "speeds")
-    with pytest.raises(RequestError) as caught:
-        wanted_axes("power,idle_exits")
-    assert str(caught.value) == (
+    assert refusal(wanted_axes, "power,idle_exits") == (
         "unknown axis 'idle_exits' (did you mean idle_exit?): allowed: " + ", ".join(sorted(AXES))
     )
 
@@ -281,13 +276,10 @@ def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture
-def finished(
-    artefacts: Artefacts, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
+def finished(artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A command whose runs are all there, and no engine."""
     command = [*COMPARE, "--seeds", "10", "--robust=shared_power,delayed_dequeue"]
-    assert main([*command, "--dry-run", "--json"]) == 0
-    plan = json.loads(capsys.readouterr().out)
+    plan = json_inside(*command, "--dry-run")
     assert plan["axes"] == [
         {"axis": "shared_power", "value": "off", "runs": 0, "to_run": 0},
         {"axis": "shared_power", "value": "zero", "runs": 0, "to_run": 0},
@@ -304,12 +296,9 @@ def finished(
     return command
 
 
-def test_the_command_from_end_to_end(
-    finished: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_from_end_to_end(finished: list[str]) -> None:
     """From finished runs: table, answer, figure, report, JSON; billing alone changes the sign."""
-    assert main([*finished, "--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
+    record = json_inside(*finished)
     values = record["robust"]["values"]
     assert [(value["axis"], value["value"], value["own_runs"]) for value in values] == [
         ("shared_power", "off", 0),
@@ -327,45 +316,18 @@ def test_the_command_from_end_to_end(
     assert [Path(path).is_file() for path in record["figures"]["axes"]] == [True, True]
     assert '<section id="axes">' in Path(record["report"]).read_text()
     assert "robust" in Path(record["folder"]).name
-    assert main(finished) == 0
-    text = capsys.readouterr().out
+    text = output_of(*finished)
     assert text.splitlines()[0] == record["answer"][0]
     assert "model axes, one at a time: " in text
-    assert main([*finished, "--dry-run"]) == 0
-    text = capsys.readouterr().out
+    text = output_of(*finished, "--dry-run")
     assert "axis shared_power, off: no run" in text
     assert "axis delayed_dequeue, off: 0 of 20 runs to do" in text
     assert "nothing to run" in text
 
 
-def test_the_option_takes_no_variant(
-    finished: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_option_takes_no_variant(finished: list[str]) -> None:
     """Without ``=`` the option's value is all axes, wherever it stands."""
     command = ["compare", "--robust", *finished[1:-1], "--dry-run", "--json"]
-    assert main(command) == 0
-    plan = json.loads(capsys.readouterr().out)
+    plan = json.loads(output_of(*command))
     assert {item["variant"] for item in plan["cells"]} == set(BOTH)
     assert {item["axis"] for item in plan["axes"]} == set(AXES)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--robust=power,nothing"], "unknown axis 'nothing'"),
-        (["--shared-power", "none"], "unknown shared power 'none'"),
-        (["--llc", "none"], "unknown last-level cache 'none'"),
-        (["--idle-exit-percent", "101"], "'101': allowed: an integer from 0 to 100"),
-        (["--kernel-rate-percent", "9"], "'9': allowed: an integer from 10 to 1000"),
-    ],
-)
-def test_a_wrong_value_is_one_line(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    try:
-        code: object = main([*COMPARE, *options])
-    except SystemExit as error:
-        code = error.code
-    assert code == 2
-    assert message in capsys.readouterr().err
-    assert not runs_root().exists()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Machines that share a cache whose locks do not reach the others build one after another."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -36,9 +34,7 @@ print(built_once(lambda: artefact("kernel", {"a": 1}, build)))
 """
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_machines_build_an_artefact_once(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope cache push`` and ``pull``: by digest, whole or absent."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -13,11 +11,9 @@ from eascope.host.cache import MANIFEST, artefact, cache_root, check_artefact, e
 from eascope.host.proc import need
 from eascope.host.toolchain import said_of
 from eascope.host.transfer import DIGESTS
+from tests.support.command import output_of, refused
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def entry(kind: str, text: str = "") -> Path:
@@ -32,9 +28,7 @@ def flip(folder: Path) -> None:
     (folder / "file").write_bytes(b"x" * (folder / "file").stat().st_size)
 
 
-def test_what_was_pushed_is_pulled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_pushed_is_pulled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = [entry("kernel"), entry("initramfs")]
     packages = cache_root() / "qemu" / "packages-amd64.json"
     packages.parent.mkdir()
@@ -54,9 +48,7 @@ def test_what_was_pushed_is_pulled(
     assert said_of("kernel", lambda: need("no-such-gcc", "gcc")) == ("gcc 12",)
     # An artefact that is there is not built.
     assert artefact("kernel", {"a": "kernel"}, lambda _: pytest.fail("built")).is_dir()
-    capsys.readouterr()
-    assert main(["cache", "pull", shared]) == 0
-    assert capsys.readouterr().out == "copied 0 of 0.0 MB, 2 were there, 0 damaged\n"
+    assert output_of("cache", "pull", shared) == "copied 0 of 0.0 MB, 2 were there, 0 damaged\n"
 
 
 def test_only_the_kinds_that_are_asked_for(tmp_path: Path) -> None:
@@ -73,7 +65,6 @@ def test_a_damaged_artefact_is_named_and_stops_no_other(
     direction: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     entry("kernel")
     entry("initramfs")
@@ -86,9 +77,7 @@ def test_a_damaged_artefact_is_named_and_stops_no_other(
     target = shared if direction == "push" else tmp_path / "node"
     (bad,) = source.glob("kernel/[!.]*")
     flip(bad)
-    capsys.readouterr()
-    assert main(["cache", direction, str(shared), "--json"]) == 1
-    output = json.loads(capsys.readouterr().out)
+    output = json.loads(output_of("cache", direction, str(shared), "--json", code=1))
     assert output["damaged"] == [
         f"cache entry {bad} is corrupt: file does not match its recorded SHA-256: "
         "remove that folder and run again"
@@ -97,20 +86,17 @@ def test_a_damaged_artefact_is_named_and_stops_no_other(
     assert [path.name for path in target.glob("kernel/[!.]*")] == []
 
 
-def test_a_damaged_copy_is_not_overwritten_and_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_copy_is_not_overwritten_and_named(tmp_path: Path) -> None:
     entry("kernel")
     shared = tmp_path / "shared"
     assert main(["cache", "push", str(shared)]) == 0
     (copy,) = shared.glob("kernel/[!.]*")
     flip(copy)
-    assert main(["cache", "push", str(shared)]) == 1
-    assert f"cache entry {copy} is corrupt" in capsys.readouterr().out
+    assert f"cache entry {copy} is corrupt" in output_of("cache", "push", str(shared), code=1)
 
 
 def test_package_lists_that_were_changed_are_not_pulled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry("kernel")
     note = cache_root() / "apt" / "arm64" / "ready"
@@ -120,8 +106,9 @@ def test_package_lists_that_were_changed_are_not_pulled(
     assert main(["cache", "push", str(shared)]) == 0
     (shared / "apt" / "arm64" / "ready").write_text("other")
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "node"))
-    assert main(["cache", "pull", str(shared)]) == 1
-    assert f"ready: does not match its SHA-256 in {DIGESTS}" in capsys.readouterr().out
+    assert f"ready: does not match its SHA-256 in {DIGESTS}" in output_of(
+        "cache", "pull", str(shared), code=1
+    )
     assert not (cache_root() / "apt" / "arm64" / "ready").exists()
 
 
@@ -146,15 +133,10 @@ def test_a_cache_keeps_the_lists_that_it_has(tmp_path: Path) -> None:
         (["push", "{tmp}/file/below"], "allowed: a folder that can be written"),
     ],
 )
-def test_bad_input(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input(arguments: list[str], message: str, tmp_path: Path) -> None:
     entry("kernel")
     (tmp_path / "file").write_text("")
     before = sorted(tmp_path.rglob("*"))
-    capsys.readouterr()
-    assert main(["cache", *(text.format(tmp=tmp_path) for text in arguments)]) == 2
-    error = capsys.readouterr().err
+    error = refused("cache", *(text.format(tmp=tmp_path) for text in arguments))
     assert message in error
-    assert error.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before

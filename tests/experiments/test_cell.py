@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The simkey: the same for the same bytes, another for every byte that could change the outcome."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Callable

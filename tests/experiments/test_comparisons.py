@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Folders of comparisons: none takes another's name; what is there stays until it is replaced."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a scenario's source had: strictly read, set as controls, in keys through what it changes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -157,26 +155,11 @@ def test_every_scenario_with_a_source_states_its_conditions(name: str) -> None:
         assert changed.rate_limit_us >= changed.transition_latency_us
 
 
-def test_another_board_than_the_sources_is_refused() -> None:
-    request = Request("pixel6", "mainline", SPIKE, source_conditions=True)
-    with pytest.raises(RequestError) as caught:
-        resolve(request)
-    assert str(caught.value) == (
-        "--source-conditions: the source of uclamp/frequency-spike had juno-r2, not pixel6: "
-        "allowed: --platform juno-r2"
-    )
-
-
 def test_a_file_with_the_board_as_its_base_is_the_board(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('base = "juno-r2"\nsummary = "cold"\ntemperature_c = 30\n')
     platform = resolve(Request(str(path), "mainline", SPIKE, source_conditions=True)).platform
     assert platform.transition_latency_us == 2920
-
-
-def test_a_scenario_without_conditions_has_none_to_set() -> None:
-    with pytest.raises(RequestError, match=r"smoke has no \[source_conditions\]: allowed: a sc"):
-        resolve(Request("juno-r2", "mainline", "smoke", source_conditions=True))
 
 
 @pytest.mark.parametrize(
@@ -201,11 +184,6 @@ def test_conditions_that_would_never_change_a_frequency_are_refused(tmp_path: Pa
     path = own(tmp_path, OWN + "transition_latency_us = 600\n")
     with pytest.raises(RequestError, match=r"rate limit 500 us: allowed: at least .*\(600 us\)"):
         resolve(Request("juno-r2", "mainline", path, source_conditions=True))
-
-
-def test_hardwares_speeds_are_known_or_refused() -> None:
-    with pytest.raises(RequestError, match=r"speeds hardware: .*pixel6.json has none: allowed: bo"):
-        Controls(speeds="hardware").load("pixel6")
 
 
 def test_how_a_board_does_it_is_known_or_refused(tmp_path: Path) -> None:

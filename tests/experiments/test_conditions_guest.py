@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scenario under its source's conditions, with the real kernel on the fast engine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import pytest
 from eascope.experiments.request import Request, resolve
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least
-from tests.support.command import changed, eascope
+from tests.support.command import RUN, changed, eascope, ran
 
 pytestmark = pytest.mark.guest
 
@@ -32,7 +30,6 @@ switches = [
 ]
 
 """
-RUN = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", ""]
 
 
 @pytest.fixture
@@ -45,9 +42,7 @@ def scenario(tmp_path: Path) -> str:
 
 def test_the_machine_has_what_the_source_had(scenario: str) -> None:
     """The agent proves switches and thread, or the run fails."""
-    done = eascope(*changed(RUN, "--scenario", scenario), "--source-conditions", "--json")
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
+    printed = ran(scenario, "--source-conditions")
     state = (Path(printed["run"]) / "state.txt").read_text()
     for feature in ("NO_DELAY_DEQUEUE", "NO_PREEMPT_SHORT", "NO_NI_RANDOM"):
         assert feature in state.split()
@@ -67,17 +62,12 @@ def test_limits_of_clamps_are_switches_where_tasks_have_clamps(tmp_path: Path) -
     smoke = resolve(Request("juno-r2", "mainline", "smoke")).scenario.path.read_text()
     clamped = smoke.replace("[[task]]", f"{conditions}[[task]]\nuclamp = {{ min = 300 }}", 1)
     (tmp_path / "clamped.toml").write_text(clamped)
-    run = changed(RUN, "--scenario", str(tmp_path / "clamped.toml"))
-    done = eascope(*run, "--source-conditions")
-    assert done.returncode == 0, done.stderr
+    ran(tmp_path / "clamped.toml", "--source-conditions")
 
 
 def test_frequencies_change_no_sooner_than_the_boards() -> None:
-    done = eascope(
-        *changed(RUN, "--scenario", "uclamp/frequency-spike"), "--dvfs", "board", "--json"
-    )
-    assert done.returncode == 0, done.stderr
-    (derived,) = (Path(json.loads(done.stdout)["run"]) / "derived").iterdir()
+    run = Path(ran("uclamp/frequency-spike", "--dvfs", "board")["run"])
+    (derived,) = (run / "derived").iterdir()
     assert least(changes_ns(pl.read_parquet(derived / "frequency.parquet"), "big")) > LEAST_NS
 
 

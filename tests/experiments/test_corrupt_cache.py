@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is not as it was written in the cache: found by doctor and verify, with what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,11 +14,9 @@ from eascope.experiments.doctor import Check
 from eascope.host.cache import MANIFEST, artefact, check_artefact, entries, write_atomic
 from eascope.host.errors import EascopeError
 from eascope.kernels import build
+from tests.support.command import output_of
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def entry(kind: str) -> Path:
@@ -73,14 +69,12 @@ def test_doctor_finds_a_corrupt_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"{folder} is corrupt: file does not match" in check.detail
 
 
-def test_verify_reports_an_entry_without_manifest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_reports_an_entry_without_manifest() -> None:
     whole, without = entry("one"), entry("other")
     assert main(["verify"]) == 0
     (without / MANIFEST).unlink()
     assert entries() == sorted([whole, without])
-    capsys.readouterr()
-    assert main(["verify"]) == 1
-    assert capsys.readouterr().out == (
+    assert output_of("verify", code=1) == (
         f"cache entry {without} is corrupt: {MANIFEST} is missing: remove that folder and run "
         "again\n1 of 2 as they were written\n"
     )

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged runs, and folders that cannot be written: named, and no command about others stops."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from eascope.experiments.writable import check_runs, check_runs_place, check_wri
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.sealed import DONE
 from tests.support.cells import Artefacts
-from tests.support.command import COMPARE, RUN
+from tests.support.command import COMPARE, RUN, json_inside, output_of, refused
 from tests.support.fake import badly, cell
 
 GOOD, BAD = "ab" * 32, "cd" * 32
@@ -45,10 +43,8 @@ def damage(path: Path, text: str) -> None:
     path.write_text(text, errors="surrogateescape")
 
 
-def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
-    capsys.readouterr()
-    assert main(["status", "--json"]) == 0
-    return {Path(entry["run"]).name: entry for entry in json.loads(capsys.readouterr().out)}
+def listed() -> dict[str, dict[str, str]]:
+    return {Path(entry["run"]).name: entry for entry in json_inside("status")}
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -61,7 +57,7 @@ def test_a_damaged_run_is_broken_and_blocks_nothing(
     expected = estimate_s([cell(key="ef" * 32)])
     damage(bad.path / name, TEXTS[text])
     assert estimate_s([cell(key="ef" * 32)]) == expected
-    runs = listed(capsys)
+    runs = listed()
     assert runs[GOOD]["state"] == "done"
     assert runs[BAD]["state"] == "broken"
     assert f"{BAD}/{name}" in runs[BAD]["cause"]
@@ -74,11 +70,11 @@ def test_a_damaged_run_is_broken_and_blocks_nothing(
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_damaged_failure_is_broken(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_failure_is_broken(text: str) -> None:
     with pytest.raises(EascopeError, match="guest panic"):
         execute(cell(badly, key=BAD))
     damage(Run(all_runs()[0].path).path / FAILED, TEXTS[text])
-    entry = listed(capsys)[BAD]
+    entry = listed()[BAD]
     assert entry["state"] == "broken"
     assert f"{BAD}/{FAILED}" in entry["cause"]
     assert main(["verify", BAD]) == 1
@@ -87,18 +83,15 @@ def test_a_damaged_failure_is_broken(text: str, capsys: pytest.CaptureFixture[st
 
 
 def test_the_folder_of_runs_is_named_in_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EASCOPE_RUNS")
-    assert main(["status"]) == 0
-    assert capsys.readouterr().out == f"0 runs in {tmp_path / 'runs'}\n"
+    assert output_of("status") == f"0 runs in {tmp_path / 'runs'}\n"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "junk", '{"files": {}}', None])
-def test_a_broken_run_is_broken_to_every_command(
-    text: str | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_run_is_broken_to_every_command(text: str | None) -> None:
     """An empty or strange ``done``, or no record of the machine: verify finds both, too."""
     run = execute(cell(key=BAD))
     path = run.path / DONE if text is not None else run.path / FOLDER / MACHINE
@@ -106,45 +99,34 @@ def test_a_broken_run_is_broken_to_every_command(
     path.unlink()
     if text is not None:
         path.write_text(text)
-    entry = listed(capsys)[BAD]
+    entry = listed()[BAD]
     assert entry["state"] == "broken"
     assert entry["cause"].startswith(f"{path}: ")
-    assert main(["show", BAD, "--json"]) == 0
-    (shown,) = json.loads(capsys.readouterr().out)
+    (shown,) = json_inside("show", BAD)
     assert (shown["state"], shown["cause"]) == ("broken", entry["cause"])
-    assert main(["verify", BAD]) == 1
-    assert BAD in capsys.readouterr().out
+    assert BAD in output_of("verify", BAD, code=1)
     assert execute(cell(key=BAD)).fresh, "it is run again as every broken run"
-    assert listed(capsys)[BAD]["state"] == "done"
+    assert listed()[BAD]["state"] == "done"
 
 
-def test_a_run_of_neither_mark_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_neither_mark_says_so() -> None:
     run = execute(cell(key=BAD))
     (run.path / DONE).unlink()
-    assert listed(capsys)[BAD]["cause"] == f"neither {DONE} nor {FAILED} is there"
+    assert listed()[BAD]["cause"] == f"neither {DONE} nor {FAILED} is there"
 
 
 #: No folder can be made there, by root neither, and no permission says so.
 NOWHERE = Path("/proc")
 
 
-def refused(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
-    """What a command prints that is refused: one line."""
-    assert main(arguments) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    return printed.err
-
-
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
 @pytest.mark.parametrize("where", ["x", "x/y"])
 def test_figures_that_cannot_be_written_anywhere(
-    artefacts: Artefacts, where: str, more: list[str], capsys: pytest.CaptureFixture[str]
+    artefacts: Artefacts, where: str, more: list[str]
 ) -> None:
-    line = refused(capsys, [*COMPARE, "--out", str(NOWHERE / where), *more])
-    assert line.startswith(f"eascope: error: --out {NOWHERE / where}: {NOWHERE}: ")
-    assert line.endswith(": allowed: a folder that can be written\n")
+    line = refused(*COMPARE, "--out", str(NOWHERE / where), *more)
+    assert line.startswith(f"--out {NOWHERE / where}: {NOWHERE}: ")
+    assert line.endswith(": allowed: a folder that can be written")
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
@@ -157,14 +139,13 @@ def test_a_file_in_the_place_of_runs(
     below: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "file").write_text("x")
     place = tmp_path / "file" / below
     monkeypatch.setenv("EASCOPE_RUNS", str(place))
-    line = refused(capsys, [*command, *more])
-    assert line.startswith(f"eascope: error: EASCOPE_RUNS {place}: ")
-    assert line.endswith("Not a directory: allowed: a folder that can be written\n")
+    line = refused(*command, *more)
+    assert line.startswith(f"EASCOPE_RUNS {place}: ")
+    assert line.endswith("Not a directory: allowed: a folder that can be written")
     assert (tmp_path / "file").read_text() == "x"
 
 

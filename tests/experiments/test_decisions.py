@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``--decisions``: what EAS compared, as the kernel says it, against what then happened."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +13,13 @@ from eascope.analysis.energies import computed_decisions
 from eascope.analysis.trace import read_trace
 from eascope.experiments.finished import derived_by
 from eascope.experiments.runs import Run
-from tests.support.command import eascope
+from tests.support.command import eascope, json_of
 
 pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]
 
 COMPARE = [
     *("compare", "feec-a", "feec-b", "--platform", "juno-r2", "--scenario", "eas/video-playback"),
-    *("--decisions", "--no-noise", "--json"),
+    *("--decisions", "--no-noise"),
 ]
 
 
@@ -30,9 +27,7 @@ COMPARE = [
 def recorded_with(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
     """What ``eascope compare --json`` printed, and where its runs are."""
     runs = tmp_path_factory.mktemp("decisions") / "runs"
-    done = eascope(*COMPARE, EASCOPE_RUNS=str(runs))
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), runs
+    return json_of(*COMPARE, EASCOPE_RUNS=str(runs)), runs
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +66,7 @@ def test_kernels_that_say_no_decisions_show_their_energies(tmp_path: Path) -> No
     """`cas` never asks EAS. Where it is asked, all that it chose was compared, or where it was."""
     options = ("--platform", "juno-r2", "--scenario", "eas/video-playback", "--decisions", "--json")
     variants = ("mainline", "uclamp-sum", "cas")
-    done = eascope("compare", *variants, *options, EASCOPE_RUNS=str(tmp_path / "runs"))
-    assert done.returncode == 0, done.stderr
-    compared = json.loads(done.stdout)
+    compared = json_of("compare", *variants, *options)
     for variant in variants[:2]:
         run = run_of(compared, variant)
         assert run.cell.controls.trace_events[-1] == "eascope:sched_compute_energy"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command that shows the device tree of an engine's guest."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope doctor`` on a system without Debian's tools."""
 
-from __future__ import annotations
-
 import json
 import shutil
 
 import pytest
 
-from eascope.experiments.cli.main import main
+from tests.support.command import output_of
 
 
 def test_a_host_that_is_not_debian_is_told_what_it_lacks_and_of_the_container(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lacking = {"apt-get", "dpkg-query", "dpkg-deb", "bison", "aarch64-linux-gnu-gcc"}
     which = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name: None if name in lacking else which(name))
-    assert main(["doctor", "--json"]) == 1
-    checks = {load["check"]: load for load in json.loads(capsys.readouterr().out)}
+    checks = {load["check"]: load for load in json.loads(output_of("doctor", "--json", code=1))}
     found = checks["system packages"]
     assert not found["ok"]
     missing = found["detail"].partition("missing commands: ")[2].split()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Draws: the same on every host, independent of each other, distributed as they say."""
 
-from __future__ import annotations
-
 from decimal import Decimal, getcontext
 from statistics import fmean, stdev
 

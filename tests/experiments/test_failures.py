@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A failed run says which cell it was, what its cause means and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Groups of tasks: what a scenario says, the agent's script, and what the guest's kernel does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from eascope.experiments.groups import ROOT
 from eascope.experiments.scenario import PLACING_MS
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.cells import Artefacts, prepared
-from tests.support.command import eascope
+from tests.support.command import eascope, ran
 from tests.support.scenarios import SECOND, WINDOW, check_refused, write
 
 GROUPS = """
@@ -254,14 +252,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         *(root, 'group = "capped"', "run_us = 100_000", more),
         window=WINDOW.replace("= 20", "= 1000").replace("= 30", "= 1000"),
     )
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", "mainline", "--json"),
-        *("--scenario", scenario),
-        EASCOPE_RUNS=str(root / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    shown: dict[str, Any] = json.loads(done.stdout)
-    return shown
+    return ran(scenario, EASCOPE_RUNS=str(root / "runs"))
 
 
 def derived(run: dict[str, Any], name: str) -> pl.DataFrame:
@@ -323,13 +314,7 @@ def test_a_partition_takes_its_cpus_out_of_the_others_domains(tmp_path: Path, ki
     group = f'[[group]]\nname = "own"\ncpus = "big:1"\npartition = "{kind}"\n'
     hogs = SECOND.replace("[[task.", "count = 3\n[[task.") + "run_us = 100_000\n"
     scenario = write(tmp_path, 'group = "own"', more=group + hogs)
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", "mainline", "--json"),
-        *("--scenario", scenario),
-        EASCOPE_RUNS=str(tmp_path / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = ran(scenario)
     assert result["cpu_share"]["a"][5] == 1
     assert result["cpu_share"]["b"][4:] == [pytest.approx(1 / 3, abs=0.05), 0]
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The whole way, with the real kernel on the fast engine: names in, result out."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -23,7 +21,7 @@ from eascope.host.cache import cache_root
 from eascope.host.errors import EascopeError
 from eascope.kernels.variants import Declared
 from tests.support.columns import most
-from tests.support.command import EASCOPE, RUN, eascope
+from tests.support.command import EASCOPE, RUN, eascope, json_of
 from tests.support.processes import has_ended, qemus, stop
 from tests.support.waiting import HANG_S, call, until
 
@@ -36,9 +34,7 @@ VIDEO = ["--platform", "juno-r2", "--scenario", "eas/video-playback"]
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What ``eascope run --json`` prints for the smoke scenario; its runs outlive one test."""
     runs = tmp_path_factory.mktemp("smoke") / "runs"
-    done = eascope(*RUN, "--json", EASCOPE_RUNS=str(runs))
-    assert done.returncode == 0, done.stderr
-    printed: dict[str, Any] = json.loads(done.stdout)
+    printed: dict[str, Any] = json_of(*RUN, EASCOPE_RUNS=str(runs))
     return printed
 
 
@@ -128,9 +124,7 @@ def test_work_takes_its_time_on_the_largest_cpu(smoke: dict[str, Any]) -> None:
 
 def test_elided_is_as_executed(smoke: dict[str, Any]) -> None:
     """Same cell: every burst, placement, transition and wake-up within 5 us, energy in 0.1 %."""
-    done = eascope(*RUN, "--no-elide", "--json")
-    assert done.returncode == 0, done.stderr
-    executed = json.loads(done.stdout)
+    executed = json_of(*RUN, "--no-elide")
     assert executed["run"] != smoke["run"]
     assert executed["energy_j"]["total"] == pytest.approx(smoke["energy_j"]["total"], rel=1e-3)
     assert executed["migrations"] == smoke["migrations"]
@@ -233,9 +227,7 @@ def test_eas_uses_the_littles_more_than_cas() -> None:
 
     With ten seeds: cas never moves a thread, so a single run shows where its threads began.
     """
-    done = eascope("compare", "mainline", "cas", *VIDEO, "--seeds", "10", "--json")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = json_of("compare", "mainline", "cas", *VIDEO, "--seeds", "10")
     mainline, cas = (result["variants"][name]["mean"] for name in ("mainline", "cas"))
     assert (mainline["eas"], cas["eas"]) == (True, False)
     assert mainline["work_share"]["little"] > cas["work_share"]["little"]

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Real runs under another energy model, another flavour of the device tree, or starved."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace
@@ -27,17 +25,15 @@ from eascope.kernels.variants import Declared
 from eascope.power.given import given_model
 from eascope.power.model import SHARED_PART
 from tests.support.columns import most
-from tests.support.command import COMPARE, RUN, eascope
+from tests.support.command import COMPARE, RUN, eascope, json_of, ran
 
 pytestmark = pytest.mark.guest
 
 
-def test_the_guest_reads_another_energy_model_back(tmp_path: Path) -> None:
+def test_the_guest_reads_another_energy_model_back() -> None:
     """The guest reads every power back (or the run fails); energy is computed as before."""
-    runs = str(tmp_path / "runs")
     usual, wrong = (
-        json.loads(eascope(*RUN, "--json", *more, EASCOPE_RUNS=runs).stdout)
-        for more in ([], ["--em", "derived", "--em-error", "big=+20%"])
+        json_of(*RUN, *more) for more in ([], ["--em", "derived", "--em-error", "big=+20%"])
     )
     assert usual["run"] != wrong["run"]
     cell = json.loads((Path(wrong["run"]) / "cell.json").read_text())
@@ -60,38 +56,34 @@ def test_a_kernel_that_was_told_something_else_fails_the_run(
         execute(prepare(resolve(request)))
 
 
-def test_comparison_shows_verdicts_under_both_models(tmp_path: Path) -> None:
-    done = eascope(*COMPARE, "--em-error", "big=-50%", EASCOPE_RUNS=str(tmp_path / "runs"))
+def test_comparison_shows_verdicts_under_both_models() -> None:
+    done = eascope(*COMPARE, "--em-error", "big=-50%")
     assert done.returncode == 0, done.stderr
     assert "the kernel is given another energy model: published, big -50 %" in done.stdout
     block = done.stdout[done.stdout.index("\nthe kernel's energy model\n") :]
     assert "cas against mainline\n" in block
 
 
-def test_finished_runs_are_derived_again(tmp_path: Path) -> None:
+def test_finished_runs_are_derived_again() -> None:
     """Another power model, no simulation: the run's own files stay as they were."""
-    runs = str(tmp_path / "runs")
-    first = json.loads(eascope(*RUN, "--json", EASCOPE_RUNS=runs).stdout)
-    [again] = json.loads(eascope("derive", "--json", EASCOPE_RUNS=runs).stdout)
+    first = json_of(*RUN)
+    [again] = json_of("derive")
     assert again["run"] == first["run"]
     result = json.loads((Path(again["derived"]) / "result.json").read_text())
     assert sum(result["energy_j"]["stack"].values()) == result["energy_j"]["total"]
     for key in ("cpu_busy", "residency", "latency_us", "migrations", "window_s"):
         assert result[key] == first[key]
-    assert eascope("verify", EASCOPE_RUNS=runs).returncode == 0
-    shown = json.loads(eascope("show", Path(first["run"]).name, "--power", "derived", "--json",
-                               EASCOPE_RUNS=runs).stdout)  # fmt: skip
+    assert eascope("verify").returncode == 0
+    shown = json_of("show", Path(first["run"]).name, "--power", "derived")
     assert shown[0]["result"] == result
     assert (Path(first["run"]) / "derived").is_dir()
 
 
 def test_one_run_is_billed_by_every_offer_and_no_engine_is_called(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The akey differs, the simkey and the run's own files do not; parts sum to the total."""
-    runs = str(tmp_path / "runs")
-    cell = ("run", "--platform", "pixel6", "--variant", "mainline", "--scenario", "smoke")
-    first = json.loads(eascope(*cell, "--json", EASCOPE_RUNS=runs).stdout)
+    first = ran("smoke", platform="pixel6")
     assert first["power_model"]["name"] == "wattson"
     run = Run(Path(first["run"]))
     files = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
@@ -127,11 +119,9 @@ def test_one_run_is_billed_by_every_offer_and_no_engine_is_called(
     assert {path: path.read_bytes() for path in files} == files
 
 
-def test_the_chip_is_on_at_least_as_long_as_any_cluster(tmp_path: Path) -> None:
+def test_the_chip_is_on_at_least_as_long_as_any_cluster() -> None:
     """The chip's time is the trace's, the clusters' the counters'; they differ by some us."""
-    runs = str(tmp_path / "runs")
-    cell = ("run", "--platform", "pixel6", "--variant", "mainline", "--scenario", "smoke")
-    shown = json.loads(eascope(*cell, "--power", "profile", "--json", EASCOPE_RUNS=runs).stdout)
+    shown = ran("smoke", "--power", "profile", platform="pixel6")
     run = Run(Path(shown["run"]))
     platform = load_platform("pixel6")
     rows = derived_by(run, "profile").table("intervals").filter(pl.col("cpu") == SHARED_PART)
@@ -222,9 +212,7 @@ def command(path: Path, text: str) -> list[str]:
 def test_a_starved_task_misses_all_of_its_deadlines(tmp_path: Path) -> None:
     """It needs 3 of 16 ms and gets 100 of 800, so it falls ever further behind."""
     asked = command(tmp_path / "starved.toml", STARVED)
-    done = eascope(*asked, "--json")
-    assert done.returncode == 0, done.stderr
-    deadlines = json.loads(done.stdout)["deadlines"]["fair"]
+    deadlines = json_of(*asked)["deadlines"]["fair"]
     assert deadlines["jobs"] in (62, 63)
     assert deadlines["missed"] == deadlines["jobs"]
     assert deadlines["late"] + deadlines["unfinished"] == deadlines["missed"]

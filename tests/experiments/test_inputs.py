@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run carries what it was made of: by itself it is read by that, for a request by today's."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope gc``: what it lists, what it removes, and what it never touches."""
 
-from __future__ import annotations
-
-import json
 import os
 import signal
 import subprocess
@@ -18,13 +15,13 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
 from eascope.experiments import runs
-from eascope.experiments.cli.main import main
 from eascope.experiments.finished import derived_by
 from eascope.experiments.leftovers import KINDS, leftovers, remove
 from eascope.experiments.runs import Run, all_runs, execute
 from eascope.host.cache import MANIFEST, artefact, cache_root, runs_root, write_atomic
 from eascope.host.errors import EascopeError
 from eascope.host.scratch import SETTLED_S, locked, scratch
+from tests.support.command import json_inside, output_of, refused
 from tests.support.fake import KEY, badly, cell
 from tests.support.synthetic import playback, write_run
 
@@ -164,22 +161,17 @@ def test_old_comparisons_and_unused_artefacts_go() -> None:
     assert ("cache", used.name) in kinds_and_names("cache", days=30), "it is of no use to anybody"
 
 
-def test_the_command_lists_and_removes_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_and_removes_when_asked() -> None:
     left = killed_run()
-    assert main(["gc"]) == 0
-    out = capsys.readouterr().out
+    out = output_of("gc")
     assert "temporary  0.0 MB" in out
     assert "\nto remove: 1 entry of 0.0 MB and 1 lock file that no process holds\n" in out
     assert "nothing was removed: eascope gc --remove does it" in out
     assert left.is_dir()
-    assert main(["gc", "locks", "--json"]) == 0
-    [lock] = json.loads(capsys.readouterr().out)
+    [lock] = json_inside("gc", "locks")
     assert (lock["kind"], lock["removed"]) == ("locks", False)
-    assert main(["gc", "--remove"]) == 0
-    out = capsys.readouterr().out
+    out = output_of("gc", "--remove")
     assert "\nremoved: 1 entry of 0.0 MB and 1 lock file that no process holds\n" in out
-    assert main(["gc"]) == 0
-    assert capsys.readouterr().out == "nothing to remove\n"
+    assert output_of("gc") == "nothing to remove\n"
     assert not left.exists()
-    assert main(["gc", "lokcs"]) == 2
-    assert "unknown kind 'lokcs' (did you mean locks?)" in capsys.readouterr().err
+    assert "unknown kind 'lokcs' (did you mean locks?)" in refused("gc", "lokcs")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The package in Python: what the recipe prints, and errors as exceptions."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Estimates of how long runs take: from runs of the same kind, and mended as they go on."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import threading

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which programs run at figures of their own, and what a record says of the others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

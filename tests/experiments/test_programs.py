@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs of the programs image as members of a scenario: keys, script, record."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -210,6 +208,10 @@ def test_every_kind_is_in_the_list_and_has_a_parser_or_is_none() -> None:
             ["program[1].run", "threads of both are called stress-ng-cpu"],
         ),
         ([IMAGE, LATENCY.replace("-l {count} ", ""), UNTIL], ["arguments", "{count}"]),
+        (
+            [IMAGE, *(LATENCY.replace('"latency"', f'"p{n}"') for n in range(8)), UNTIL],
+            ["program", "8 programs", "up to 7"],
+        ),
         ([IMAGE, LATENCY.replace("-t -a", "-t  -a"), UNTIL], ["arguments", "single spaces"]),
         *(
             ([IMAGE, LATENCY.replace("-t -a", f"-t {more}"), UNTIL], ["].arguments", more, "as us"])
@@ -304,11 +306,6 @@ def test_a_later_start_that_cannot_be(tmp_path: Path, juno: Platform) -> None:
         (at_window + later + FIXED, ["program[0].short_start_ms", "50", "window's 50 ms"]),
     ):
         check_refused(write(tmp_path, IMAGE, text), juno, words)
-
-
-def test_too_many_programs(tmp_path: Path, juno: Platform) -> None:
-    many = [LATENCY.replace('"latency"', f'"p{number}"') for number in range(8)]
-    check_refused(write(tmp_path, IMAGE, *many, UNTIL), juno, ["program", "8 programs", "up to 7"])
 
 
 def test_a_program_of_the_minimal_image_is_started_as_ever() -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs in a real guest: what they print, and runs that end with the program that went wrong."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.program_activity import load_program, program_path
 from eascope.experiments.cli.main import main
 from eascope.experiments.program_kinds import KINDS, Kind
-from tests.support.command import eascope
+from tests.support.command import eascope, output_of
 from tests.support.program_figures import NAME, RECORD, SLOW
 
 pytestmark = pytest.mark.guest
@@ -69,35 +67,6 @@ def test_what_cyclictest_prints_becomes_measures(tmp_path: Path) -> None:
     assert result["run_share"]["latency"] == {"little": 0, "big": 1}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "more", "words"),
-    [
-        (
-            *("sleep 0.01", ""),
-            "program p (busybox): ended before it was stopped, before the window (script line ",
-        ),
-        ("sleep 1000", "limit_s = 1\n", "program p (busybox): still running after 1000 ms"),
-        ("cat /no/such", "", "exit status 1, expected 0"),
-        (
-            "dd if=/dev/zero of=/tmp/file bs=1M",
-            "",
-            "p (busybox): exit status 1, expected 0: /tmp is full",
-        ),
-    ],
-)
-def test_a_run_ends_with_the_program_that_went_wrong(
-    tmp_path: Path, arguments: str, more: str, words: str
-) -> None:
-    long = arguments.startswith(("sleep 1000", "dd"))
-    window = WINDOW.replace("300", "4000") if long else WINDOW
-    done = run_of(tmp_path, LOAD.format(arguments, more) + window)
-    assert done.returncode == 1
-    line = done.stderr.split("eascope: error: ")[1].splitlines()[0]
-    assert words in line
-    if "cat" in arguments:
-        assert "last output: cat: can't open '/no/such'" in line
-
-
 SPINS = """
 [[program]]
 name = "sysbench"
@@ -117,7 +86,6 @@ def test_a_program_with_figures_runs_at_them(
     juno: Platform,
     juno_activity: Activity,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """At half the kernel's rate, sysbench does half the events: in its libraries, too."""
     scenario = tmp_path / "x.toml"
@@ -131,8 +99,7 @@ def test_a_program_with_figures_runs_at_them(
     rates, assumed = [], []
     for factor in (1, 0.5):
         write_figures(juno, juno_activity, folder, factor)
-        assert main([*command, "--scenario", str(scenario)]) == 0
-        result = json.loads(capsys.readouterr().out)
+        result = json.loads(output_of(*command, "--scenario", str(scenario)))
         rates.append(result["program"]["sysbench"]["events_per_s"])
         cell = CellRecord.read(Path(result["run"]) / CELL)
         assumed.append([line for line in cell.assumed if line.startswith("program ")])
@@ -173,23 +140,40 @@ def shell(*words: str) -> str:
     return "sh -c " + "${IFS}".join(words)
 
 
-def test_a_program_that_crashes(tmp_path: Path) -> None:
-    crash = shell("echo", "last;kill", "-SEGV", "$$")
-    window = WINDOW.replace("300", "2000")
-    line = failed(tmp_path, LOAD.format(crash, "") + window)
-    assert "program p (busybox): died of SIGSEGV (Segmentation fault)" in line
-    assert line.endswith("; last output: last")
-
-
-def test_a_program_that_the_oom_killer_ends(tmp_path: Path) -> None:
-    """The kernel's log says so; a signal alone does not say who has sent it."""
+@pytest.mark.parametrize(
+    ("arguments", "more", "begin", "end"),
+    [
+        ("sleep 0.01", "", "ended before it was stopped, before the window (script line ", ""),
+        ("sleep 1000", "limit_s = 1\n", "still running after 1000 ms", ""),
+        ("cat /no/such", "", "exit status 1, expected 0", "can't open '/no/such'"),
+        ("dd if=/dev/zero of=/tmp/file bs=1M", "", "exit status 1, expected 0: /tmp is full", ""),
+        (
+            shell("echo", "last;kill", "-SEGV", "$$"),
+            "",
+            "died of SIGSEGV (Segmentation fault)",
+            "; last output: last",
+        ),
+        # A signal alone does not say who has sent it; the kernel's log says so.
+        (shell("kill", "-KILL", "$$"), "", "died of SIGKILL (Killed), before the window (", ""),
+        (
+            "dd if=/dev/zero of=/dev/null bs=420M",
+            "",
+            "died of SIGKILL (Killed): the OOM killer killed it",
+            "",
+        ),
+    ],
+    ids=["ends", "limit", "fails", "fills /tmp", "crashes", "is killed", "has no memory"],
+)
+def test_a_run_ends_with_the_program_that_went_wrong(
+    tmp_path: Path, arguments: str, more: str, begin: str, end: str
+) -> None:
     board = tmp_path / "small.toml"
     board.write_text('base = "juno-r2"\nsummary = "s"\nmemory_mib = 512\n')
+    of_memory = {"board": str(board)} if "420M" in arguments else {}
     window = WINDOW.replace("300", "4000")
-    line = failed(
-        tmp_path, LOAD.format("dd if=/dev/zero of=/dev/null bs=420M", "") + window, board=str(board)
-    )
-    assert "program p (busybox): died of SIGKILL (Killed): the OOM killer killed it" in line
+    line = failed(tmp_path, LOAD.format(arguments, more) + window, **of_memory)
+    assert f"program p (busybox): {begin}" in line
+    assert end in line if "cat" in arguments else line.endswith(end)
 
 
 FILLS = "dd if=/dev/zero of=/tmp/x bs=1M"
@@ -215,11 +199,6 @@ def test_a_program_that_starts_in_a_full_tmp(tmp_path: Path) -> None:
     load = LOAD.format(shell(*FILLS.replace("1M", "1M;sleep").split(), "1000"), "")
     line = failed(tmp_path, f"{load}[[program]]{MEASURED_AFTER_A_SECOND}")
     assert "program latency (cyclictest): does not start: /tmp is full (script line " in line
-
-
-def test_a_program_that_is_killed_is_not_said_to_be_out_of_memory(tmp_path: Path) -> None:
-    line = failed(tmp_path, LOAD.format(shell("kill", "-KILL", "$$"), "") + WINDOW)
-    assert "program p (busybox): died of SIGKILL (Killed), before the window (script line " in line
 
 
 def test_a_program_that_ends_with_0_before_it_was_stopped(tmp_path: Path) -> None:

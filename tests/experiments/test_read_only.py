@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs that cannot be written are shown, derived and compared; what is made lies in the cache."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

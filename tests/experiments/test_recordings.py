@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings as scenarios: files that load, the guest's steps, and a replay that does them."""
 
-from __future__ import annotations
-
-import json
 import re
 import struct
 from fractions import Fraction
@@ -23,6 +20,7 @@ from eascope.experiments.recording_toml import draft_of
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from tests.support import recordings as of
+from tests.support.command import json_inside, output_of, refused
 
 JUNO = (950_000, 1_200_000, 1_200_000, 950_000, 950_000, 950_000)
 #: A timer wakes 7 every 20 ms; it works 2 ms, wakes 8 on the way, which works 1 ms.
@@ -52,12 +50,9 @@ def trace(tmp_path: Path) -> Path:
     return of.saved(tmp_path / "r.txt", text)
 
 
-def test_an_import_is_a_scenario_that_loads(
-    trace: Path, tmp_path: Path, juno: Platform, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_import_is_a_scenario_that_loads(trace: Path, tmp_path: Path, juno: Platform) -> None:
     out = tmp_path / "load.toml"
-    assert main(["scenario", "import", str(trace), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    said = output_of("scenario", "import", str(trace), "--out", str(out))
     assert all(len(line) <= 90 for line in said.splitlines() if "eascope run" not in line)
     assert re.search(r"^t7 +7 +40 .* open$", said, re.M)
     assert re.search(r"^t8 +8 +40 .* closed, waits for threads$", said, re.M)
@@ -68,8 +63,9 @@ def test_an_import_is_a_scenario_that_loads(
         ("t8", ("t8_8",)),
         ("recorder", ("traced_9",)),
     ]
-    assert main(["scenario", "export", str(out), "--rt-app"]) == 2
-    assert "task t7: recorded = ('t7_7',): allowed: tasks with phases" in capsys.readouterr().err
+    assert "task t7: recorded = ('t7_7',): allowed: tasks with phases" in refused(
+        "scenario", "export", str(out), "--rt-app"
+    )
     read = recorded.read_recorded(tmp_path / "load.bursts")
     assert read.text() == (tmp_path / "load.bursts").read_text()
     seven, eight, _ = read.threads
@@ -84,15 +80,12 @@ def test_an_import_is_a_scenario_that_loads(
     assert load_scenario(str(out), juno).digest != scenario.digest
 
 
-def test_dropped_and_merged_threads(
-    trace: Path, tmp_path: Path, juno: Platform, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_dropped_and_merged_threads(trace: Path, tmp_path: Path, juno: Platform) -> None:
     out = tmp_path / "load.toml"
-    command = ["scenario", "import", str(trace), "--json", "--out"]
-    assert main([*command, str(tmp_path / "dropped.toml"), "--drop-recorder"]) == 0
-    assert json.loads(capsys.readouterr().out)["threads"] == 2
-    assert main([*command, str(out), "--most", "1"]) == 0
-    made = json.loads(capsys.readouterr().out)
+    command = ["scenario", "import", str(trace), "--out"]
+    dropped = json_inside(*command, str(tmp_path / "dropped.toml"), "--drop-recorder")
+    assert dropped["threads"] == 2
+    made = json_inside(*command, str(out), "--most", "1")
     assert (made["merged_threads"], made["merged_work"]) == (2, pytest.approx(0.334, abs=0.001))
     threads = recorded.read_recorded(out.with_suffix(".bursts")).threads
     assert [thread.name for thread in threads] == ["t7_7", "merged_3", "merged_4"]
@@ -317,10 +310,9 @@ def test_files_that_are_there_are_kept(
     assert main(command) == 0
     draft.write_text(draft.read_text() + "# edited\n")
     found = {path: path.read_text() for path in (toml, draft)}
-    assert main(command) == 2
-    said = capsys.readouterr().err
+    said = refused(*command)
     assert "load-platform.toml is there, and not what the import gives" in said
-    assert said.endswith(f", or --platform {draft} and another --out\n")
+    assert said.endswith(f", or --platform {draft} and another --out")
     assert found == {path: path.read_text() for path in found}
     # The draft numbers CPUs by cluster, and its recording does not.
     other = [*command[:-1], str(tmp_path / "other.toml"), "--platform", str(draft)]
@@ -374,12 +366,9 @@ def test_a_draft_of_any_device_is_a_platform(tmp_path: Path, count: int) -> None
 
 
 @pytest.mark.guest
-def test_a_replay_does_what_was_recorded(
-    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_replay_does_what_was_recorded(trace: Path, tmp_path: Path) -> None:
     out = tmp_path / "load.toml"
-    assert main(["scenario", "check", str(trace), "--out", str(out), "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
+    made = json_inside("scenario", "check", str(trace), "--out", str(out))
     figures = made["figures"]
     assert figures["agreement"]["all"]["error"] < 1
     # The kernel's own work comes on top, and the window's ends cut a burst.

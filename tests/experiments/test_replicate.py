@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Replicates: the same draws for every variant and engine, all of them in record and key."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

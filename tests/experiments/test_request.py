@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Requests: what is refused or cautioned of before anything is built; reference cores."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
@@ -153,19 +151,12 @@ def slow(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_the_platforms_own_top_is_the_usual_unit(artefacts: Artefacts) -> None:
-    assert turns("juno-r2", JUNO) == turns("juno-r2", Controls())
-
-
 def test_other_platforms_do_the_same_work(artefacts: Artefacts, slow: str) -> None:
     """Without a reference the slower board does less in the same number of microseconds."""
     assert turns(slow, Controls()) != turns("juno-r2", Controls())
     assert turns(slow, JUNO) == turns("juno-r2", JUNO) == turns("pixel6", JUNO)
-
-
-def test_records_say_so(artefacts: Artefacts) -> None:
-    cell = prepared(controls=JUNO)
-    assert cell.record.set_otherwise == ("reference-cortex-a72-1200-mhz",)
+    assert turns("juno-r2", JUNO) == turns("juno-r2", Controls()), "its own top is the usual unit"
+    assert prepared(controls=JUNO).record.set_otherwise == ("reference-cortex-a72-1200-mhz",)
 
 
 def test_half_the_frequency_is_half_the_work() -> None:
@@ -177,15 +168,6 @@ def test_half_the_frequency_is_half_the_work() -> None:
 def test_other_forms(text: str) -> None:
     with pytest.raises(RequestError, match="allowed: CORE@MHZ"):
         reference_iteration_ns(text)
-
-
-def test_an_unknown_core() -> None:
-    with pytest.raises(RequestError, match=r"core 'cortex-a73' \(did you mean cortex-a7"):
-        resolve(
-            REQUEST.__class__(
-                **{**vars(REQUEST), "controls": Controls(reference="cortex-a73@1000")}
-            )
-        )
 
 
 def test_not_together_with_the_sources_unit() -> None:
@@ -226,8 +208,13 @@ def test_platforms_that_were_measured_have_no_warning(name: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["mainline", "cas"])
-def test_equal_cpus_have_no_eas_and_no_switch_of_eas(tmp_path: Path, variant: str) -> None:
-    names = _names(tmp_path, FOUR_EQUAL, variant)
+@pytest.mark.parametrize("clusters", [1, 2])
+def test_equal_cpus_have_no_eas_and_no_switch_of_eas(
+    tmp_path: Path, variant: str, clusters: int
+) -> None:
+    text = FOUR_EQUAL if clusters == 1 else f"{FOUR_EQUAL}\n{TWO_CLUSTERS}"
+    names = _names(tmp_path, text, variant)
+    assert len(names.platform.clusters) == clusters
     assert names.variant.declares.eas is False
     assert not any("energy_aware" in path for path, _ in names.variant.switches)
     assert without_eas(names) == (
@@ -256,13 +243,6 @@ def test_real_time_tasks_without_a_fair_server_are_named() -> None:
     assert word in without_fair_server(resolve(urgent))
     assert without_fair_server(resolve(replace(urgent, controls=Controls()))) == ""
     assert without_fair_server(resolve(replace(urgent, scenario="smoke"))) == ""
-
-
-def test_clusters_of_equal_cpus_have_none_either(tmp_path: Path) -> None:
-    text = f"{FOUR_EQUAL}\n{TWO_CLUSTERS}"
-    names = _names(tmp_path, text)
-    assert len(names.platform.clusters) == 2
-    assert without_eas(names)
 
 
 @pytest.mark.guest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rt-app's JSON: exact work, seeds, names; checked with rt-app's own integer arithmetic."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rt-app's own JSON: grammar, refusals, what the guest's rt-app is given, the way back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from eascope.experiments.rtapp_export import exported
 from eascope.experiments.rtapp_json import read
 from eascope.experiments.rtapp_own import BEGIN_MS, notes_on
 from eascope.experiments.scenario_file import load_scenario
-from tests.support.command import eascope
+from tests.support.command import eascope, ran
 from tests.support.scenarios import check_refused, write
 
 #: All of workgen's grammar, and an event of each kind.
@@ -238,13 +236,7 @@ def test_turns_are_those_of_the_executed_loop(tmp_path: Path) -> None:
     made.write_text(made.read_text().replace("= 1000", "= 300"))
     results = []
     for more in ((), ("--no-elide",)):
-        done = eascope(
-            *("run", "--json", "--no-noise", "--platform", "juno-r2", "--variant", "mainline"),
-            *("--scenario", str(made), *more),
-            EASCOPE_RUNS=str(tmp_path / "runs"),
-        )
-        assert done.returncode == 0, done.stderr
-        results.append(json.loads(done.stdout))
+        results.append(ran(made, "--no-noise", *more))
     assert results[0]["turns"] == results[1]["turns"]
     assert 43 <= results[0]["turns"]["tick"] <= 50, "a timer of 6 ms, once rt-app has read the file"
     assert results[0]["turns"]["mp3_decoder"] >= 8, "every fifth of them"

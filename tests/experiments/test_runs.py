@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run directories: whole or not there, failures kept, kills survived, two processes kept apart."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every scenario file, on every board: it loads, it compiles, and it expects what can be judged."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Threads that meet, repeat and are pinned each, in a real guest with three clusters."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ import polars as pl
 import pytest
 
 from eascope.analysis.energy import QUANTA
-from tests.support.command import eascope
+from tests.support.command import eascope, ran
 from tests.support.linux import events
 from tests.support.scenarios import write
 
@@ -74,14 +72,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What ``eascope run --json`` prints for the scenario above on pixel6."""
     root = tmp_path_factory.mktemp("meet")
     (root / "meet.toml").write_text(SCENARIO)
-    done = eascope(
-        *("run", "--platform", "pixel6", "--variant", "mainline", "--json"),
-        *("--scenario", str(root / "meet.toml")),
-        EASCOPE_RUNS=str(root / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    shown: dict[str, Any] = json.loads(done.stdout)
-    return shown
+    return ran(root / "meet.toml", platform="pixel6", EASCOPE_RUNS=str(root / "runs"))
 
 
 def test_every_frame_is_drawn_and_shown_in_time(result: dict[str, Any]) -> None:
@@ -163,13 +154,7 @@ def test_a_short_slice_does_not_wait_for_a_long_one(tmp_path: Path) -> None:
             phase="run_us = 300\nperiod_us = 10_000",
             window="warmup_ms = 300\nshort_ms = 1_000\nfull_ms = 1_000",
         )
-        done = eascope(
-            *("run", "--platform", "juno-r2", "--variant", "mainline", "--json"),
-            *("--scenario", file),
-            EASCOPE_RUNS=str(tmp_path / "runs"),
-        )
-        assert done.returncode == 0, done.stderr
-        waits.append(json.loads(done.stdout)["latency_us"]["short"]["p95"])
+        waits.append(ran(file)["latency_us"]["short"]["p95"])
     long_us, short_us = waits
     assert long_us > 1_000
     assert short_us < 100
@@ -217,13 +202,9 @@ def test_phases_change_attributes_and_every_class_runs(tmp_path: Path) -> None:
     """The agent reads batch and slice back; the kernel admits 99.9 % of what it may."""
     window = "warmup_ms = 300\nshort_ms = 500\nfull_ms = 500"
     scenario = write(tmp_path, task=CLASSES, window=window)
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", "cas-performance", "--json"),
-        *("--scenario", scenario, "--events", "uclamp"),
-        EASCOPE_RUNS=str(tmp_path / "runs"),
+    seen = events(
+        Path(ran(scenario, "--events", "uclamp", variant="cas-performance")["run"]) / "trace.dat"
     )
-    assert done.returncode == 0, done.stderr
-    seen = events(Path(json.loads(done.stdout)["run"]) / "trace.dat")
     stated = [event for event in seen if "rtapp_attrs: " in event.text]
     states = [event.text.split(": event=")[1] for event in stated if event.thread[:2] == "a-"]
     cycle = [
@@ -263,13 +244,7 @@ def test_threads_of_the_kernel_and_interrupts_have_names(tmp_path: Path) -> None
         more=more,
         window="warmup_ms = 300\nshort_ms = 1_000\nfull_ms = 1_000",
     )
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", "mainline", "--json", "--dvfs", "board"),
-        *("--scenario", scenario, "--events", "irq"),
-        EASCOPE_RUNS=str(tmp_path / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
+    printed = ran(scenario, "--dvfs", "board", "--events", "irq")
     # Each division of an energy may round a part by one quantum.
     other = pytest.approx(printed["energy_j"]["task"]["(other)"], rel=0, abs=1 / QUANTA)
     assert sum(printed["kernel_j"].values()) == other
@@ -293,13 +268,7 @@ def test_a_task_that_waits_for_a_device_is_boosted(tmp_path: Path) -> None:
             phase=f"run_us = 50\n{rest} = 700",
             window="warmup_ms = 300\nshort_ms = 500\nfull_ms = 500",
         )
-        done = eascope(
-            *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
-            *("--scenario", file),
-            EASCOPE_RUNS=str(tmp_path / "runs"),
-        )
-        assert done.returncode == 0, done.stderr
-        printed = json.loads(done.stdout)
+        printed = ran(file, "--no-noise")
         clocks.append(printed["mean_mhz"]["big"])
         (folder,) = (Path(printed["run"]) / "derived").iterdir()
         own = pl.read_parquet(folder / "slices.parquet").filter(pl.col("task") == "a")
@@ -350,13 +319,7 @@ def test_a_cpu_goes_offline_and_a_cap_falls_within_the_window(tmp_path: Path) ->
         more=HOTPLUG,
         window="warmup_ms = 300\nshort_ms = 800\nfull_ms = 800",
     )
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"),
-        *("--scenario", scenario, "--events", "lisa__sched_cpu_capacity"),
-        EASCOPE_RUNS=str(tmp_path / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
+    printed = ran(scenario, "--no-noise", "--events", "lisa__sched_cpu_capacity")
     assert [statement["met"] for statement in printed["expect"]] == [True]
     assert [*printed["offline"]] == ["5"]
     # The kernel takes up to 90 ms to take a CPU away.
@@ -442,13 +405,16 @@ def test_the_boost_switch_is_written_within_the_window(
         more=BOOST.format(200, 1 - at_boot) + BOOST.format(500, int(at_boot)),
         window="warmup_ms = 300\nshort_ms = 800\nfull_ms = 800",
     )
-    done = eascope(
-        *("run", "--platform", str(platform), "--variant", variant, "--no-noise", "--json"),
-        *("--scenario", scenario, "--power", "published", "--events", "lisa__sched_cpu_capacity"),
-        EASCOPE_RUNS=str(tmp_path / "runs"),
+    printed = ran(
+        scenario,
+        "--no-noise",
+        "--power",
+        "published",
+        "--events",
+        "lisa__sched_cpu_capacity",
+        variant=variant,
+        platform=str(platform),
     )
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
     for stage, clock in enumerate(mhz):
         # schedutil follows at its next tick: 4 of 300 ms at the other clock.
         assert printed["stage_mhz"][str(stage)]["big"] == pytest.approx(clock, rel=0.004)

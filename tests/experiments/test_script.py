@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest agent's script of a cell."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Machines that share a folder of runs whose file system keeps locks on each of them."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -6,8 +6,6 @@ expectations, billed powers. Two files that differ in one key are asked for in o
 orders, and each alone.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os
@@ -42,6 +40,7 @@ from eascope.host.strict import toml_text
 from eascope.kernels.variants import Declared
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import REQUEST, Artefacts, _WithFakes
+from tests.support.command import json_inside, output_of, refused
 
 Data = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -330,88 +329,74 @@ def here(standing: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-def compared(scenario: str, platform: str, runs: str, capsys: pytest.CaptureFixture[str]) -> Data:
+def compared(scenario: str, platform: str, runs: str) -> Data:
     """What ``compare --json`` prints, but for its own folder and drawings."""
-    capsys.readouterr()
     os.environ["EASCOPE_RUNS"] = runs  # put back by the fixture that keeps the environment
     command = ["compare", "mainline", "cas", "--platform", platform, "--scenario", scenario]
-    assert main([*command, "--json"]) == 0
-    result: Data = json.loads(capsys.readouterr().out.replace(runs, "runs"))
+    result: Data = json.loads(output_of(*command, "--json").replace(runs, "runs"))
     return {
         key: value for key, value in result.items() if key not in ("folder", "report", "figures")
     }
 
 
-def test_a_copy_of_a_scenario_and_a_platform_that_is_billed_otherwise(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_copy_of_a_scenario_and_a_platform_that_is_billed_otherwise(here: Path) -> None:
     """Each of three requests is answered as if it were alone, whoever asked first."""
     shutil.copy(ROOT / "smoke.toml", here / "mine.toml")
     (here / "share.toml").write_text(CHEAP)
     asked = [("smoke", "juno-r2"), ("./mine.toml", "juno-r2"), ("smoke", "./share.toml")]
-    alone = [
-        compared(*item, str(here / f"alone-{number}"), capsys) for number, item in enumerate(asked)
-    ]
+    alone = [compared(*item, str(here / f"alone-{number}")) for number, item in enumerate(asked)]
     for item, own in zip([*asked, *asked], [*alone, *alone], strict=True):
-        assert compared(*item, str(here / "shared"), capsys) == own
+        assert compared(*item, str(here / "shared")) == own
     energies = [item["differences"][0]["value"] for item in alone]
     assert energies[0] == energies[1] > energies[2]
-    assert main(["status"]) == 0
-    listed = capsys.readouterr().out
+    listed = output_of("status")
     assert "2 runs in" in listed
     for words in (["juno-r2", "smoke"], ["juno-r2", "mine"], ["share", "smoke"]):
         lines = [line.split() for line in listed.splitlines()]
         assert sum({*words} <= {*line} for line in lines) == 2, words
 
 
-def test_a_unit_of_work_that_is_added_later(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_unit_of_work_that_is_added_later(here: Path) -> None:
     own = here / "my.toml"
     shutil.copy(ROOT / "smoke.toml", own)
     command = ["run", "--platform", "juno-r2", "--variant", "mainline", "--scenario", str(own)]
     assert main(command) == 0
     own.write_text(own.read_text() + '\n[work]\nunit = "turn"\ncounted = "turns.heavy"\n')
     runs = os.environ["EASCOPE_RUNS"]
-    rows = {
-        row["measure"]: row for row in compared(str(own), "juno-r2", runs, capsys)["differences"]
-    }
+    rows = {row["measure"]: row for row in compared(str(own), "juno-r2", runs)["differences"]}
     total, per_turn = rows["energy_j.total"], rows["energy_per_work_j"]
     assert per_turn["label"] == "energy: per turn"
     for side in ("baseline_value", "value"):  # the stand-in's heavy task has ten turns
         assert per_turn[side] == pytest.approx(total[side] / 10)
 
 
-def swept(axes: Data, names: Sequence[str], capsys: pytest.CaptureFixture[str]) -> list[float]:
+def swept(axes: Data, names: Sequence[str]) -> list[float]:
     """Energies that ``table`` prints for the values of an axis, in this order."""
     options = [word for key, value in axes.items() for word in (f"--{key}", value)]
     command = ["table", *options, "--scenario", "smoke", "--variant", "mainline"]
-    capsys.readouterr()
-    assert main([*command, "--measure", "energy_j.total", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["table"]
+    rows = json_inside(*command, "--measure", "energy_j.total")["table"]
     return [next(row["value"] for row in rows if name in row.values()) for name in names]
 
 
 @pytest.mark.parametrize("order", [("juno-r2", "./cheap.toml"), ("./cheap.toml", "juno-r2")])
-def test_a_table_of_platforms_that_are_billed_otherwise(
-    here: Path, order: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_of_platforms_that_are_billed_otherwise(here: Path, order: tuple[str, str]) -> None:
     (here / "cheap.toml").write_text(CHEAP)
     plan = campaign(platform=list(order), variant="mainline")
     assert run_part(part_of(surveyed(plan)), StandInRuns()) == 0
-    energies = swept({"platform": ",".join(order)}, ["juno-r2", "cheap"], capsys)
+    energies = swept({"platform": ",".join(order)}, ["juno-r2", "cheap"])
     assert energies[0] > energies[1]
     for platform, energy in zip(("juno-r2", "./cheap.toml"), energies, strict=True):
         command = ["run", "--platform", platform, "--variant", "mainline", "--scenario", "smoke"]
-        assert main([*command, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["energy_j"]["total"] == energy
+        assert json_inside(*command)["energy_j"]["total"] == energy
 
 
 SHARE = "idle.transition_share"
 
 
-def test_a_table_of_a_figure_that_is_billed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_of_a_figure_that_is_billed(here: Path) -> None:
     plan = campaign(variant="mainline", set={SHARE: [0.25, 0.75]})
     assert run_part(part_of(surveyed(plan)), StandInRuns()) == 0
-    energies = swept({"platform": "juno-r2", "set": f"{SHARE}=0.25,0.75"}, ["0.25", "0.75"], capsys)
+    energies = swept({"platform": "juno-r2", "set": f"{SHARE}=0.25,0.75"}, ["0.25", "0.75"])
     assert energies[0] < energies[1]
 
 
@@ -424,16 +409,14 @@ def test_a_table_of_a_figure_that_is_billed(here: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_a_temperature_without_a_leakage_is_refused_before_the_run(
-    here: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+    here: Path, command: list[str]
 ) -> None:
     (here / "cold.toml").write_text(
         'base = "juno-r2"\nsummary = "cold"\ntemperature_c = 20\nidle.leakage = "derived"\n'
     )
-    assert main([*command, "--platform", "./cold.toml", "--scenario", "smoke"]) == 2
-    output = capsys.readouterr().err
+    output = refused(*command, "--platform", "./cold.toml", "--scenario", "smoke")
     assert "temperature_c = 20: allowed: 26.85..126.85" in output
     assert "cold" in output
-    assert output.count("\n") == 1
     assert not (runs_root()).exists()
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each statement of the scenario files can be shown, and can fail."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

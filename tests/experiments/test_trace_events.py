@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which events a run records: names, groups, what a kernel does not have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from eascope.experiments.trace_events import (
 )
 from eascope.host.errors import RequestError
 from tests.support.cells import Artefacts, prepared
+from tests.support.refusals import refusal
 
 COMPUTE, DECISION = "eascope:sched_compute_energy", "eascope:sched_feec_decision"
 #: What a kernel was built with, by name.
@@ -108,11 +107,9 @@ def test_of_two_events_decisions_take_the_one_that_says_more(
 def test_an_event_that_the_kernel_lacks_is_one_line(
     event: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(RequestError) as caught:
-        recorded(monkeypatch, event)
-    assert words in str(caught.value)
-    assert str(caught.value).startswith("--events: the kernel 'base' has no event ")
-    assert "\n" not in str(caught.value)
+    wrong = refusal(recorded, monkeypatch, event)
+    assert words in wrong
+    assert wrong.startswith("--events: the kernel 'base' has no event ")
 
 
 def test_an_event_of_another_queue_is_refused_before_a_build(artefacts: Artefacts) -> None:
@@ -121,10 +118,9 @@ def test_an_event_of_another_queue_is_refused_before_a_build(artefacts: Artefact
         ("uclamp-sum", "eascope:sched_feec_decision", "feec"),
         ("feec-a", "sched_fair_push", "push"),
     ):
-        with pytest.raises(RequestError) as caught:
-            prepared(variant=variant, controls=Controls(events=(event,)))
-        assert f"of '{variant}' has no event {event.rpartition(':')[2]}: " in str(caught.value)
-        assert str(caught.value).endswith(f"allowed: variants of a kernel with the queue {queue}")
+        wrong = refusal(prepared, variant=variant, controls=Controls(events=(event,)))
+        assert f"of '{variant}' has no event {event.rpartition(':')[2]}: " in wrong
+        assert wrong.endswith(f"allowed: variants of a kernel with the queue {queue}")
 
 
 def test_more_events_have_more_room(artefacts: Artefacts) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Turns that vary: the mean is kept, every variant gets the same, whoever meets keeps step."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from statistics import fmean, stdev

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Digests of files: read once by a process, and again whenever they have changed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from io import BufferedReader

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Claims on locks that the file system keeps on one machine: one holder, and dead ones found."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sources of Debian's archive, with programs in apt's place."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tarfile

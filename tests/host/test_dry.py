@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Within `nothing_built` the cache is read and nothing is added to it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

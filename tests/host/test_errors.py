@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Messages about unknown names and about files that cannot be written."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -60,15 +59,17 @@ FULL = (
 )
 
 
-def test_polars_on_a_full_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda: pl.DataFrame({"a": list(range(100_000))}).write_parquet("/dev/full"),
+        lambda: Figure().savefig("/dev/full", format="svg"),
+    ],
+    ids=["polars", "matplotlib"],
+)
+def test_a_full_disk(tmp_path: Path, write: Callable[[], None]) -> None:
     with pytest.raises(EascopeError) as caught, writing_into(tmp_path):
-        pl.DataFrame({"a": list(range(100_000))}).write_parquet("/dev/full")
-    assert re.fullmatch(f"{re.escape(str(tmp_path))}: {FULL}", str(caught.value))
-
-
-def test_matplotlib_on_a_full_disk(tmp_path: Path) -> None:
-    with pytest.raises(EascopeError) as caught, writing_into(tmp_path):
-        Figure().savefig("/dev/full", format="svg")
+        write()
     assert re.fullmatch(f"{re.escape(str(tmp_path))}: {FULL}", str(caught.value))
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Imports that are read from the files' text."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

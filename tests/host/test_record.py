@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reading and writing records: the same bytes, and one line for whatever is damaged."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

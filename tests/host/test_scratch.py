@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scratch folders and locks: held while a process lives, known as left over when it was killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``host/setup.sh`` goes on where it was interrupted; ``venv`` and ``pip`` are stand-ins."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files that are no TOML or JSON, or hardly: each one line that begins with the file."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Callable
@@ -13,6 +11,7 @@ import pytest
 
 from eascope.host.errors import RequestError, bad_input, one_line
 from eascope.host.strict import StrictTable, read_json, read_toml, toml_text
+from tests.support.refusals import refusal
 
 Reader = Callable[[Path], StrictTable]
 
@@ -48,12 +47,9 @@ def test_a_file_that_cannot_be_parsed_is_one_line(tmp_path: Path, case: str) -> 
     content, read, words = CONTENT[case]
     path = tmp_path / "given"
     path.write_bytes(content)
-    with pytest.raises(RequestError) as caught:
-        read(path)
-    message = str(caught.value)
+    message = refusal(read, path)
     assert message.startswith(f"{path}: ")
     assert words in message
-    assert "\n" not in message
     assert len(message) < len(str(path)) + 200
 
 
@@ -79,9 +75,7 @@ def test_what_is_no_file_is_one_line(tmp_path: Path, case: str, read: Reader) ->
     make, words = NO_FILES[case]
     path = tmp_path / "given"
     make(path)
-    with pytest.raises(RequestError) as caught:
-        read(path)
-    assert str(caught.value).startswith(f"{path}: {words}: allowed: a readable ")
+    assert refusal(read, path).startswith(f"{path}: {words}: allowed: a readable ")
 
 
 @pytest.mark.parametrize("broken", ["a\nb", "a\x1b[2Jb", "a\u2028b", "a\rb", "a\x7f"])
@@ -110,10 +104,9 @@ def test_a_list_of_texts() -> None:
 
 
 def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:
-    with pytest.raises(RequestError) as caught:
-        StrictTable("f.toml", {"a\nb": 1}).finish()
-    assert str(caught.value).startswith("f.toml: a\\nb = 1: no such key")
-    assert "\n" not in str(caught.value)
+    assert refusal(StrictTable("f.toml", {"a\nb": 1}).finish).startswith(
+        "f.toml: a\\nb = 1: no such key"
+    )
     assert str(bad_input("f", "k", "v" * 100, "x")) == f"f: k = 'v{'v' * 75}...: allowed: x"
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables in their five forms."""
 
-from __future__ import annotations
-
 import csv
 import io
 
@@ -31,12 +29,9 @@ def test_text_is_aligned_and_rows_of_a_section_are_indented() -> None:
     ]
 
 
-def test_text_without_heads() -> None:
+def test_text_without_heads_or_rows() -> None:
     table = Table.of(["a long head", ""], [("ok", "1"), ("MISSING", "20")])
     assert table.text(heads=False) == "ok        1\nMISSING  20"
-
-
-def test_a_table_without_rows_is_its_heads() -> None:
     assert Table.of(["a", "b"], []).text() == "a  b"
     assert Table.of(["a", "b"], []).text(heads=False) == ""
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tools for arm64: a cross compiler's on other hosts, the host's own on arm64."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable
 from pathlib import Path

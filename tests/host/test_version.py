@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The version of eascope in records: the package's, with the commit of the checkout."""
 
-from __future__ import annotations
-
 import subprocess
 from importlib.metadata import version
 from pathlib import Path

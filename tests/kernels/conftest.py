@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pieces of kernel sources, and toy trees and queues for the failures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the queue ``base`` changes in load balance, utilization and clamps, seen in a guest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

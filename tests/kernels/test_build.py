@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The configuration survives, the artefact is complete, and an unchanged kernel is not rebuilt."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -11,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eascope.host.cache import sha256_file
-from eascope.host.errors import EascopeError, RequestError
+from eascope.host.errors import EascopeError
 from eascope.host.toolchain import arm64_tool
 from eascope.kernels import build as module
 from eascope.kernels import kconfig
@@ -41,14 +39,11 @@ def test_no_option_is_given_twice() -> None:
             options_so_far |= options
 
 
-def test_unknown_kernel_offers_the_nearest() -> None:
-    with pytest.raises(RequestError, match=r"unknown kernel 'bas' \(did you mean base\?\)"):
-        kernel("bas")
-
-
 def test_command_line_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bas"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert "unknown kernel 'bas' (did you mean base?)" in message
 
 
 def test_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is read of a build: the compiler's error, events and symbols."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 from pathlib import Path

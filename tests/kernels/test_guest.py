@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The base kernel in a guest: its state, drivers, counters and events, on the fast engine."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

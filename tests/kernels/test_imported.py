@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope series import``: each form of a source, and what is refused without a trace."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -20,6 +18,7 @@ from eascope.kernels.imported import with_line
 from eascope.kernels.mails import read_patches
 from eascope.kernels.queues import series_patches
 from eascope.kernels.variants import load_catalogue
+from tests.support.command import output_of
 from tests.support.toy_linux import git
 
 #: A kernel as far as the build asks: make writes the configuration and compiles one file.
@@ -246,8 +245,7 @@ def test_the_scheduler_is_compiled(
     home: Path, author: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["series", "import", f"{author}@start..main", "--json", "--name", "mine"]
-    assert main(command) == 0
-    assert json.loads(capsys.readouterr().out)["compiled"] is True
+    assert json.loads(output_of(*command))["compiled"] is True
     file = author / "kernel/sched/fair.c"
     file.write_text(file.read_text().replace("int five;", "int five"))
     git(author, "commit", "--quiet", "--all", "--message=broken")

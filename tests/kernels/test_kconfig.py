@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Configurations, and the options that patches and trees bring along."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The attribute latency_nice in a guest: what it may be set to, and what each of its uses does."""
 
-from __future__ import annotations
-
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
-from tests.support.command import eascope
+from tests.support.command import ran
 from tests.support.guest_cases import GROUP, Found
 from tests.support.guest_mutants import guest_check
 from tests.support.kernel_guest import boot
@@ -168,14 +165,7 @@ def found_of(
 ) -> dict[str, Any]:
     """What ``eascope run`` finds on juno-r2."""
     name = f"{variant}{release.removeprefix('latnice')}"
-    done = eascope(
-        *("run", "--platform", "juno-r2", "--variant", name, "--json", "--scenario", scenario),
-        *options,
-        EASCOPE_RUNS=str(folder / "runs"),
-    )
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
+    return ran(scenario, *options, variant=name, EASCOPE_RUNS=str(folder / "runs"))
 
 
 @pytest.mark.parametrize("release", of_releases("latnice"))

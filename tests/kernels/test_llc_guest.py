@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who shares the last-level cache, in the guest's scheduler: one domain MC, or one per cluster."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

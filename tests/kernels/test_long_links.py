@@ -4,8 +4,6 @@
 A declaration is enough to compile a call of what an option left out. Only the link needs it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

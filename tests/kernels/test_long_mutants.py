@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels that are broken on purpose are found; whole ones survive stress."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

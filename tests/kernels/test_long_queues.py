@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each queue: every patch by itself, odd configurations, other sources, the same bytes twice."""
 
-from __future__ import annotations
-
 import platform as host
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a series is to change nothing it changes nothing: switches off, no clamp set."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each mutant of the long tests can be made."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

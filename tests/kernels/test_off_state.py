@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """With its switches off a queue decides as its reference does: the same CPU at every wake-up."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the push mechanism does in a guest: whom it moves, when, and whom it leaves alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 Each check has the frequency of one CPU's policy, read every 4 ms, while a few tasks share that CPU.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

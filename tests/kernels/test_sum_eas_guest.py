@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sums of clamps together with what places tasks again that never sleep, in a guest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel of uclamp sum aggregation in a guest: its sums hold, and its clamps are its clamps."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import STATS
-from tests.support.command import eascope
+from tests.support.command import ran
 from tests.support.kernel_guest import Booted, boot
 from tests.support.releases import kernel_of, of_releases
 from tests.support.scenarios import write
@@ -249,11 +246,5 @@ def test_an_rt_task_counts_once_wherever_it_wakes_up(
     )
     slow = []
     for variant in ("uclamp-sum", "uclamp-sum-rt"):
-        done = eascope(
-            *("run", "--platform", "juno-r2", "--variant", variant, "--json"),
-            *("--scenario", scenario),
-            EASCOPE_RUNS=str(tmp_path / "runs"),
-        )
-        assert done.returncode == 0, done.stderr
-        slow.append(json.loads(done.stdout)["residency"]["big"].get("600000", 0))
+        slow.append(ran(scenario, variant=variant)["residency"]["big"].get("600000", 0))
     assert slow[1] > slow[0] - 0.02, slow

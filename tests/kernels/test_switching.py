@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who requests frequencies in a guest: the scheduler itself, or schedutil's thread that waits."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

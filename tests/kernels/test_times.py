@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Estimates of builds: what the last ones of their kind took here."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -90,15 +88,11 @@ def test_the_first_build_from_copied_objects_has_no_estimate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queues", "started", "known"),
-    [
-        ([BASE], "  kernel toy, Linux 6.12.0 (", "about 13 s"),
-        ([BASE, MINE], "  kernel toy, Linux 6.12.0 (", "unknown: up to 5 min 00 s, by what"),
-    ],
+    ("queues", "known"),
+    [([BASE], "about 13 s"), ([BASE, MINE], "unknown: up to 5 min 00 s, by what")],
 )
 def test_a_build_announces_how_long_it_may_take(
     queues: list[Path],
-    started: str,
     known: str,
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -115,5 +109,5 @@ def test_a_build_announces_how_long_it_may_take(
     monkeypatch.setattr(build, "_artefact", lambda *_: None)
     build.kernel(replace(kernel_named("base"), name="toy"))
     line = capsys.readouterr().err.splitlines()[0]
-    assert line.startswith(started)
+    assert line.startswith("  kernel toy, Linux 6.12.0 (")
     assert f"... ({known}" in line

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A queue becomes commits and the same queue again."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

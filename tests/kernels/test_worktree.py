@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kept tree: what is built anew when it becomes another kernel's, and what a failure leaves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from threading import Thread
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The calibrated Cortex-A15: its record, its prediction, and a new fit where the data is."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -13,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eascope.experiments.cli.main import main
 from eascope.experiments.cli.power import COLUMN, predicted
 from eascope.host.errors import RequestError
 from eascope.power import calibrate
@@ -22,6 +19,7 @@ from eascope.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_c
 from eascope.power.mcpat import load_derived
 from eascope.power.measurements import VARIABLE, load_measured
 from tests.support.calibration import row
+from tests.support.command import output_of
 
 CORE = "cortex-a15"
 RECORD = json.loads((CALIBRATED / f"{CORE}.json").read_text())
@@ -75,14 +73,13 @@ def test_power_is_the_sum_over_mcpats_energies() -> None:
     assert half["leakage"] == pytest.approx(parts["leakage"] / 8)
 
 
-def test_predict_adds_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_predict_adds_a_column(tmp_path: Path) -> None:
     source = tmp_path / "rows.csv"
     with source.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(row()))
         writer.writeheader()
         writer.writerows([row(), row(**{"Frequency A15": "500"})])
-    assert main(["power", "predict", "--core", CORE, "--csv", str(source)]) == 0
-    text = capsys.readouterr().out
+    text = output_of("power", "predict", "--core", CORE, "--csv", str(source))
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == 2
     assert list(rows[0]) == [*row(), COLUMN]

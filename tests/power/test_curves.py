@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Powers by curves: worked examples of pixel6, Perfetto's of pixel9, a slow reference for both."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import pairwise
@@ -25,11 +23,6 @@ from eascope.power.model import SHARED_PART, Interval, whole_component
 from eascope.power.shared import with_shared
 
 DEEP = 1
-
-
-@pytest.fixture(scope="module")
-def pixel6() -> Platform:
-    return load_platform("pixel6")
 
 
 @pytest.fixture(scope="module")

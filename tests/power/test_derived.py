@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """McPAT's figures of the cores, as committed, and the law that scales them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

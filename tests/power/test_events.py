@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Energies of counted events, and the same as expressions for gem5's power model."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

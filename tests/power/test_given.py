@@ -1,59 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the kernel is given of power: the choice, its figures, and what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
-from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.host.errors import RequestError
 from eascope.power.given import USUAL, as_given, given_model, given_record
 from eascope.power.level import load_level
 
 
-@pytest.fixture(scope="module")
-def board() -> Platform:
-    return load_platform("juno-r2")
-
-
 def powers(platform: Platform, name: str) -> list[int]:
     return [opp.power_uw for opp in platform.cluster(name).opps]
 
 
-def test_the_usual_model_is_the_platforms(board: Platform) -> None:
+def test_the_usual_model_is_the_platforms(juno: Platform) -> None:
     model = given_model("published")
     assert model == USUAL
     assert model.usual
-    assert as_given(board, model) == board
+    assert as_given(juno, model) == juno
     assert given_model("published", ["big=+0%"]) == USUAL
 
 
-def test_an_error_scales_one_cluster(board: Platform) -> None:
+def test_an_error_scales_one_cluster(juno: Platform) -> None:
     model = given_model("published", ["big=+20%"])
-    platform = as_given(board, model)
+    platform = as_given(juno, model)
     assert model.words == "published, big +20 %"
-    assert powers(platform, "little") == powers(board, "little")
+    assert powers(platform, "little") == powers(juno, "little")
     assert powers(platform, "big") == [217_800, 437_400, 648_000]
-    assert device_tree_source(platform, LAYOUT) == device_tree_source(board, LAYOUT).replace(
+    assert device_tree_source(platform, LAYOUT) == device_tree_source(juno, LAYOUT).replace(
         "<181500>", "<217800>"
     ).replace("<364500>", "<437400>").replace("<540000>", "<648000>")
     # What a run's energy is computed from does not change.
-    assert platform.digest == board.digest
-    assert [c.shared_on_uw for c in platform.clusters] == [c.shared_on_uw for c in board.clusters]
+    assert platform.digest == juno.digest
+    assert [c.shared_on_uw for c in platform.clusters] == [c.shared_on_uw for c in juno.clusters]
 
 
-def test_the_derived_model(board: Platform) -> None:
-    platform = as_given(board, given_model("derived", ["little=-50%"]))
-    for cluster in board.clusters:
+def test_the_derived_model(juno: Platform) -> None:
+    platform = as_given(juno, given_model("derived", ["little=-50%"]))
+    for cluster in juno.clusters:
         level = load_level(cluster.core.name)
         scale = 0.5 if cluster.name == "little" else 1.0
         expected = [
-            round(level.opp_microwatt(opp.khz, opp.uv, board.temperature_c) * scale)
+            round(level.opp_microwatt(opp.khz, opp.uv, juno.temperature_c) * scale)
             for opp in cluster.opps
         ]
         assert powers(platform, cluster.name) == expected
@@ -65,8 +57,8 @@ def test_the_order_of_errors_does_not_matter() -> None:
     assert model.words == "derived, big +20 %, little -10.5 %"
 
 
-def test_record_has_every_figure(board: Platform) -> None:
-    record = given_record(board, given_model("published", ["big=+20%"]))
+def test_record_has_every_figure(juno: Platform) -> None:
+    record = given_record(juno, given_model("published", ["big=+20%"]))
     assert record["words"] == "published, big +20 %"
     assert record["errors_percent"] == {"big": 20.0}
     assert record["opp_microwatt"]["big"] == {
@@ -92,14 +84,14 @@ def test_record_has_every_figure(board: Platform) -> None:
         ("published", ["bgi=+1%"], r"unknown cluster 'bgi' \(did you mean big\?\)"),
     ],
 )
-def test_bad_choices(board: Platform, source: str, errors: list[str], message: str) -> None:
+def test_bad_choices(juno: Platform, source: str, errors: list[str], message: str) -> None:
     with pytest.raises(RequestError, match=message) as caught:
-        as_given(board, given_model(source, errors))
+        as_given(juno, given_model(source, errors))
     assert "\n" not in str(caught.value)
 
 
-def test_a_power_that_the_kernel_does_not_take(board: Platform) -> None:
-    little, big = board.clusters
+def test_a_power_that_the_kernel_does_not_take(juno: Platform) -> None:
+    little, big = juno.clusters
     hot = replace(big, opps=tuple(replace(opp, power_uw=opp.power_uw * 20) for opp in big.opps))
     with pytest.raises(RequestError, match=r"big at 1000000 kHz would have 65610000 uW: allowed"):
-        as_given(replace(board, clusters=(little, hot)), given_model("published", ["big=+800%"]))
+        as_given(replace(juno, clusters=(little, hot)), given_model("published", ["big=+800%"]))

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """McPAT itself: its own examples, and one core derived again (cargo, g++, an x86-64 host)."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

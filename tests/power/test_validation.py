@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Errors of the committed models: of the scaling law, and of gem5's expressions."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import tomllib

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What studies measure that no command prints."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

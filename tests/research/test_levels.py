@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Levels of rails: each figure's run, and the record's figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mixtures that gem5 executes: what is asked, and what is made of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from eascope.engines.timing.mixture import misses_of

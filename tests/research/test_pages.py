@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pages of results: drawn from records, short, and with answers whose numbers are measured."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's own power expressions against rows: which dump belongs to which kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

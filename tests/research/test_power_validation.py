@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A cluster's billed power against measured watts: what is compared, and with what."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A new study is two files: its cells are run once, and its page is drawn from the record."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

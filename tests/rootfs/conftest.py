@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fixtures of the rootfs tests: the agent compiled for this machine."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

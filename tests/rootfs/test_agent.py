@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest agent: what scripts may say, and that everything else is a FAIL with its line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

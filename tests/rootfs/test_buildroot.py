@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The provider ``buildroot``: with a program in Buildroot's place, and with Buildroot itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -247,12 +245,6 @@ def test_debians_sources_have_buildroots_patches_for_the_same_version(
         assert folders == {"busybox": tmp_path}
         assert versions == {"busybox": "1.37.0"}
     assert asked == [("busybox", [Path("/checkout/package/a")]), ("busybox", [])]
-
-
-def test_a_build_that_fails_shows_its_last_lines(site: Path) -> None:
-    (site / "fails").touch()
-    with pytest.raises(CommandFailed, match="no rule to make x"):
-        buildroot_image.buildroot_image("minimal", ())
 
 
 def test_the_command_ends_with_the_last_lines_of_a_build_that_fails(

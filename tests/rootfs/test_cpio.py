@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The initramfs archive: readable by cpio's readers, the same bytes whatever the order."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Callable
 

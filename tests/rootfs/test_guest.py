@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The agent as PID 1 of a booted machine: files, marks, traces with known answers, failures."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest images by name, and the list of what they have."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``member``, ``schbench`` and ``policy``, compiled for this machine: what they do and refuse."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs that scenarios name, compiled for this machine: what they do and what they refuse."""
 
-from __future__ import annotations
-
 import re
 import struct
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A record of how engines agree, written down."""
 
-from __future__ import annotations
-
 from eascope.analysis.known.agreement import (
     Against,
     Agreement,

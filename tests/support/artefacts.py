@@ -6,8 +6,6 @@ boots other kernels names them: ``@pytest.mark.kernels("feec")``, or ``"base+io"
 The kernel ``null`` is the double of ``eascope compare --null``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ They need QEMU, the plugin and a cross compiler, but neither a kernel nor the gu
 within a second.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether a Juno's frequencies change no more often than the board's own do."""
 
-from __future__ import annotations
-
 import polars as pl
 
 #: The board's rate limit, less the time in which the one request reaches the controller later than

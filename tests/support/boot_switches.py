@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How a kernel's own switches stand as it boots: what a variant that does not set them has."""
 
-from __future__ import annotations
-
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.switches import FEATURES, SCHED_DEBUG
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A row in the form of the measurements that a core is calibrated with."""
 
-from __future__ import annotations
-
 
 def row(**changes: str) -> dict[str, str]:
     """One row of the data's form: one busy CPU of four at 1 GHz and 1.0 V."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Campaigns for tests, and runs that no engine made."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether two samples may be from one population, whatever its form."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers of a table's column, with a type that they can be compared by."""
 
-from __future__ import annotations
-
 import polars as pl
 
 

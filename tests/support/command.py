@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope`` as a person starts it: a process of its own."""
 
-from __future__ import annotations
-
 import io
+import json
 import os
 import re
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
 
 from eascope.experiments.cli.main import main
 from tests.support.waiting import call
@@ -31,6 +32,26 @@ def eascope(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+def json_of(*arguments: str, **env: str) -> Any:
+    """What a command that ends well prints with ``--json``."""
+    done = eascope(*arguments, "--json", **env)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def ran(
+    scenario: str | Path,
+    *more: str,
+    platform: str | Path = "juno-r2",
+    variant: str = "mainline",
+    **env: str,
+) -> dict[str, Any]:
+    """What ``eascope run --json`` prints of a scenario."""
+    words = ("run", "--platform", str(platform), "--variant", variant, "--scenario", str(scenario))
+    result: dict[str, Any] = json_of(*words, *more, **env)
+    return result
+
+
 def inside(*arguments: str) -> subprocess.CompletedProcess[str]:
     """What `eascope` does, in this process: nothing is imported anew."""
     out, err = io.StringIO(), io.StringIO()
@@ -42,6 +63,26 @@ def inside(*arguments: str) -> subprocess.CompletedProcess[str]:
             code = ended.code
     assert isinstance(code, int)
     return subprocess.CompletedProcess([*arguments], code, out.getvalue(), err.getvalue())
+
+
+def output_of(*arguments: str, code: int = 0) -> str:
+    """What a command prints, in this process, that ends with ``code``."""
+    done = inside(*arguments)
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+def json_inside(*arguments: str) -> Any:
+    """What a command prints with ``--json``, in this process."""
+    return json.loads(output_of(*arguments, "--json"))
+
+
+def refused(*arguments: str) -> str:
+    """The one line with which a command refuses its arguments, which is all that it prints."""
+    done = inside(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr.removeprefix("eascope: error: ").strip()
 
 
 def changed(arguments: list[str], option: str, value: str) -> list[str]:

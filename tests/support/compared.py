@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Made-up runs side by side."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from eascope.analysis.compare import Comparison, comparison

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Derived runs with known results and costs, for the studies that compare engines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -6,8 +6,6 @@ array is one experiment. A test holds them to what `analysis.statistics` gives f
 `tests/analysis/test_statistics.py` holds the tables of ``docs/reference/measures.md`` to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 

@@ -5,8 +5,6 @@ Run as a program it executes one cell and hangs in it, to be killed:
 ``python -m tests.support.fake KEY``.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -4,8 +4,6 @@
 ``fake_gem5.py HOW gem5's-arguments..``; simulates nothing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -4,8 +4,6 @@
 juno-r2's littles have a capacity of 383 and OPPs of 181, 322 and 383; CPUs 4 and 5 are big.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@
 A CPU is overutilized above four fifths of its capacity; utilization halves in 32 ms.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@
 juno-r2's CPUs 0 to 3 are little, 4 and 5 are big; a tick is 4 ms.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

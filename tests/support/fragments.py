@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fragments of a kernel's configuration with other options than the kernel has."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eascope.kernels.kconfig import options

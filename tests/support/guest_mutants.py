@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels that are broken on purpose, from ``tests/kernels/mutants``; a check must find each."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path

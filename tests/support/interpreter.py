@@ -6,8 +6,6 @@ is an error. Independent of every emulator, so that the counts which the engine 
 checked without one.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Linux guests for the engine's tests: scripts, the same image with another rt-app, events."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the Markdown of this repository contains: headings, links, code."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import Counter

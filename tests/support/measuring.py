@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What commands take, and the type of the fixture that keeps figures."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

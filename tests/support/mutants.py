@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels with one line of a queue's work broken, to see whether a test says so."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reading an initramfs after the kernel's description of the format."""
 
-from __future__ import annotations
-
 
 def parse(data: bytes) -> dict[str, tuple[dict[str, int], bytes]]:
     """A newc reader after the kernel's description of the format."""

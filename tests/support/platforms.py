@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fixtures: platform files that tests make from the real one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

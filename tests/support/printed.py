@@ -5,8 +5,6 @@ A command stands in a block of code. One that needs gem5 says so: ``--engine gem
 in its comment.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib.util

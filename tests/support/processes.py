@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Processes of this machine, as /proc tells of them."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A file of a program's figures on juno-r2, as a test may have measured them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 NAME = "sysbench-cpu"

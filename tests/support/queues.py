@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The queues of patches, and the kernel's files that they touch."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Records as an engine's run has them, for tests that care for a few of their fields."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@
 Kernels of later releases than the default are booted by long tests alone: `make test` builds none.
 """
 
-from __future__ import annotations
-
 import pytest
 from _pytest.mark.structures import ParameterSet
 

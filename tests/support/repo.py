@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the checkout lies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]

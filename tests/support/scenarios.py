@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenario files that are right but for what a test puts into them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
 from eascope.configs.platform import Platform
 from eascope.experiments.scenario_file import load_scenario
-from eascope.host.errors import RequestError
+from tests.support.refusals import refusal
 
 GOOD = """
 summary = "s"
@@ -44,10 +40,7 @@ SECOND = '[[task]]\nname = "b"\n[[task.phase]]\n'
 
 def check_refused(path: str, platform: Platform, words: Iterable[str]) -> None:
     """Loading ``path`` gives one line that names the file and has ``words``."""
-    with pytest.raises(RequestError) as caught:
-        load_scenario(path, platform)
-    line = str(caught.value)
-    assert "\n" not in line
+    line = refusal(load_scenario, path, platform)
     assert line.startswith(path + ": ")
     for word in words:
         assert word in line, line

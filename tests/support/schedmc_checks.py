@@ -4,8 +4,6 @@
 tc2-like's littles are the CPUs 0 to 3, 4 to 7 are big.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,8 +4,6 @@
 They have folders and ports of their own, and are ended by their process ids.
 """
 
-from __future__ import annotations
-
 import getpass
 import os
 import shutil

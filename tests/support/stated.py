@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A derived run whose result is written down."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from eascope.analysis.derive import Derived

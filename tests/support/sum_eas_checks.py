@@ -4,8 +4,6 @@
 juno-r2's CPUs 0 to 3 are little, 4 and 5 are big.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the queue ``sum`` claims of clamps in groups and under inherited priority."""
 
-from __future__ import annotations
-
 from eascope.kernels.switches import STATS
 from tests.support.sum_checks import (
     BIG_KHZ,

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels in which one claim of `sum` about its sums is broken, and what the kernel says then."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 The last line stands by itself, so that a person and a program find it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Generator, Mapping
 from typing import Any

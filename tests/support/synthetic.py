@@ -5,8 +5,6 @@ The schedule is simple on purpose: each task runs alone on its CPU, so that ever
 can be computed by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -7,8 +7,6 @@ registers have the same content for all domains. So each cluster has one OPP, of
 (`one_opp`). That is enough for EAS.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A git repository that looks like a kernel's."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

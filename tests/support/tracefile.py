@@ -5,8 +5,6 @@ The layout is the one of the trace-cmd.dat(5) manual page: header pages, event f
 ring-buffer pages of 4096 bytes.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass

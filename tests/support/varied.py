@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Comparisons whose energies are written down, as at values of a model axis."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from eascope.analysis.compare import Comparison, comparison

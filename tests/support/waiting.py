@@ -6,8 +6,6 @@ there; `HANG_S` only ends a test that would wait for ever, and is far above what
 needs.
 """
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The boot loader: built once, the same bytes every time, and laid out as gem5 needs it."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 
@@ -29,12 +27,6 @@ def _segments(elf: bytes) -> list[tuple[int, int]]:
 def _symbols(elf: Path) -> dict[str, int]:
     listing = run([arm64_tool("nm"), elf]).decode()
     return {line.split()[2]: int(line.split()[0], 16) for line in listing.splitlines()}
-
-
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def test_same_source_same_bytes(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

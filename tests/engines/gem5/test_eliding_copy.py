@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's eliding copy of rt-app, executed one instruction at a time in a machine made for it."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The gem5 engine against a program that only speaks like gem5: files, checkpoints, bad ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

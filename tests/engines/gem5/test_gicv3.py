@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The real gem5 with 24 CPUs, which have a GICv3: they boot, and interrupts reach all of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

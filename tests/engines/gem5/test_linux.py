@@ -4,8 +4,6 @@
 The first test boots (some 100 million instructions) unless the cache has the checkpoint.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

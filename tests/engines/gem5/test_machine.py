@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machine on a real gem5, without an operating system: counts, OPPs, energy two ways."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, replace

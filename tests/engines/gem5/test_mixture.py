@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gem5's copy of rt-app for tasks that wait for memory: its longer function."""
 
-from __future__ import annotations
-
 import struct
 from collections import Counter
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hints that sign return addresses leave them alone, on every core type of a real gem5."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

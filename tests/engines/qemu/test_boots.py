@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One boot for many runs: the bytes of a run that boots by itself, whatever ran before it."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

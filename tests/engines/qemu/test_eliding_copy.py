@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The eliding copy of rt-app: its bytes, its count of instructions, what it refuses."""
 
-from __future__ import annotations
-
 import re
 import struct
 import subprocess

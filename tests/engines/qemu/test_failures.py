@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Guests that end badly: the reason in one line, the console's last lines, nothing left running."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whole cells of scenarios on the fast engine: elided and executed runs are the same."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

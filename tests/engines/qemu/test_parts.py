@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The fast engine's parts that need no guest: tables, packages, sources, pages of programs."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A machine of 24 CPUs has a GICv3: all CPUs boot, and a run is a function of its inputs."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 
 import polars as pl
@@ -14,12 +11,10 @@ from eascope.experiments.request import Request, resolve
 from eascope.kernels.build import KernelArtefact, kernel
 from eascope.kernels.state import state_expectations
 from tests.support.columns import least, most
-from tests.support.command import eascope
+from tests.support.command import ran
 from tests.support.kernel_guest import boot
 
 pytestmark = pytest.mark.guest
-
-RUN = ["run", "--platform", "smp-24", "--variant", "mainline", "--scenario", "smoke", "--json"]
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +50,9 @@ def test_all_cpus_are_online_and_have_interrupts(
 def test_the_same_cell_is_the_same_bytes(tmp_path: Path) -> None:
     files: list[dict[str, bytes]] = []
     for number in range(2):
-        done = eascope(*RUN, EASCOPE_RUNS=str(tmp_path / f"runs{number}"))
-        assert done.returncode == 0, done.stderr
-        run = Path(json.loads(done.stdout)["run"])
+        run = Path(
+            ran("smoke", platform="smp-24", EASCOPE_RUNS=str(tmp_path / f"runs{number}"))["run"]
+        )
         files.append(
             {
                 str(path.relative_to(run)): path.read_bytes()
@@ -122,9 +117,7 @@ def test_the_package_budget_limits_what_is_granted_and_billed(
 
 @pytest.mark.long
 def test_hackbench_runs_on_all_cpus(tmp_path: Path) -> None:
-    done = eascope(*RUN[:-2], "programs/hackbench", "--json", EASCOPE_RUNS=str(tmp_path / "runs"))
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = ran("programs/hackbench", platform="smp-24")
     assert result["program"]["hackbench"]["time_s"] > 0
     assert len(result["cpu_busy"]) == 24
     assert min(result["cpu_busy"]) > 0.1

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mixtures of the busy loop and of misses: the time of a turn, and what cannot be mixed."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import replace

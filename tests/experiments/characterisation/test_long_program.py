@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The measure of a program, with gem5: what was committed comes out again."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

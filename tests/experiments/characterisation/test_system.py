@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The measure of system code, without gem5: rows to figures, the cell, the file."""
 
-from __future__ import annotations
-
-import argparse
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -24,7 +21,6 @@ from eascope.engines.base import Machine
 from eascope.experiments.characterisation.parts import system_names, system_provenance
 from eascope.experiments.characterisation.system import evaluate, system_text, write_system
 from eascope.experiments.cli.main import main
-from eascope.experiments.cli.verbs import make_parser
 from eascope.host.errors import EascopeError
 from tests.support.records import cell_record
 
@@ -169,12 +165,3 @@ def test_show_prints_the_parts_that_are_asked_for(
     shown = json.loads(characterise("juno-r2", "--show", "--json")[1])
     assert sorted(shown) == ["capacities", "kernels", "misses", "system", "times"]
     assert [entry["ipc"] for entry in shown["system"]] == [entry.ipc for entry in system.clusters]
-
-
-def test_a_part_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        make_parser().parse_args(["characterise", "juno-r2", "--only", "loop"])
-    assert capsys.readouterr().err.count("\n") == 1
-    options = make_parser().parse_args(["characterise", "juno-r2"])
-    assert isinstance(options, argparse.Namespace)
-    assert options.only is None

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Campaign files: what they say, and what is refused with one line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaig
 from eascope.experiments.sweeps.one_off import one_off, parsed_values
 from eascope.host.errors import RequestError
 from tests.support.campaigns import campaign
+from tests.support.refusals import refusal
 
 HEAD = 'summary = "a test"\n[axes]\nplatform = "juno-r2"\nscenario = "smoke"\nvariant = ["cas"]\n'
 
@@ -155,11 +155,9 @@ def test_errors_of_the_energy_model() -> None:
     ],
 )
 def test_what_is_wrong(written: Callable[[str], Path], text: str, message: str) -> None:
-    with pytest.raises(RequestError) as wrong:
-        read_campaign(written(text))
-    assert message in str(wrong.value)
-    assert "mine.toml" in str(wrong.value)
-    assert "\n" not in str(wrong.value)
+    wrong = refusal(read_campaign, written(text))
+    assert message in wrong
+    assert "mine.toml" in wrong
 
 
 def test_a_constraint_reads_the_number_of_the_base() -> None:
@@ -181,23 +179,24 @@ def test_a_constraint_on_a_percent() -> None:
     assert {point.billing["transition_percent"] for point in plan.checked_points()} == {50}
 
 
-def test_constraints_that_remove_everything() -> None:
-    plan = campaign(constraints=["variant == 'feec-a'"])
-    with pytest.raises(RequestError, match="that keep at least one of the 2 combinations"):
-        plan.checked_points()
-
-
-def test_a_constraint_that_names_nothing_says_in_which_cell() -> None:
-    with pytest.raises(
-        RequestError, match=r"test.toml: cell juno-r2, smoke, mainline: .*'bg.cpus'"
-    ):
-        campaign(constraints=["bg.cpus == 2"]).checked_points()
-
-
-def test_too_many_cells() -> None:
-    plan = campaign(set={f"big.x{n}": list(range(100)) for n in range(4)})
-    with pytest.raises(RequestError, match="200000000 cells: allowed: at most 2000000"):
-        plan.checked_points()
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"constraints": ["variant == 'feec-a'"]}, "that keep at least one of the 2 combinations"),
+        (
+            {"constraints": ["bg.cpus == 2"]},
+            "test.toml: cell juno-r2, smoke, mainline: .*'bg.cpus'",
+        ),
+        (
+            {"set": {f"big.x{n}": list(range(100)) for n in range(4)}},
+            "200000000 cells: allowed: at most 2000000",
+        ),
+    ],
+    ids=["nothing is left", "no such name", "too many"],
+)
+def test_axes_without_cells(axes: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        campaign(**axes).checked_points()
 
 
 def test_names_of_shipped_campaigns_are_taken(tmp_path: Path) -> None:
@@ -228,54 +227,34 @@ def test_options_are_a_campaign() -> None:
         ("true,1.5,-3", [True, 1.5, -3]),
         ("[wfi,cpu-sleep-0],[wfi]", [["wfi", "cpu-sleep-0"], ["wfi"]]),
         ("+5%", ["+5%"]),
+        *((text, [text]) for text in ("1__0", "1_", "\u0663")),  # almost a number
     ],
 )
 def test_values_of_options(text: str, values: list[object]) -> None:
     assert parsed_values(text) == values
 
 
-def test_a_setting_is_there_once() -> None:
-    """The last one would count, and the others be forgotten."""
-    axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
-    for texts in (["little.cpus=2", "little.cpus=3"], ["controls.llc=all", "controls.llc=cluster"]):
-        with pytest.raises(RequestError, match=f"--set '{texts[1]}': allowed: each key once"):
-            one_off(axes, texts, [], 1, None)
-
-
-@pytest.mark.parametrize("text", ["little.cpus", "=3", "little.cpus="])
-def test_settings_without_a_value(text: str) -> None:
-    axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
-    with pytest.raises(RequestError, match="allowed: KEY=VALUES"):
-        one_off(axes, [text], [], 1, None)
-
-
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("settings", "message"),
     [
-        ("little.cpus=2,,3", "'little.cpus=2,,3': allowed: a value before, between and after comm"),
-        ("little.cpus=2,", "'little.cpus=2,': allowed: a value before, between and after commas"),
-        ("little.cpus=" + "9" * 5000, "...: allowed: numbers of at most 18 digits"),
-        ("big.opps=[600000," + "9" * 5000 + "]", "...: allowed: numbers of at most 18 digits"),
-        ("temperature_c=" + "9" * 500 + ".0", "...: allowed: numbers of at most 18 digits"),
+        (
+            ["little.cpus=2,,3"],
+            "'little.cpus=2,,3': allowed: a value before, between and after com",
+        ),
+        (["little.cpus=2,"], "'little.cpus=2,': allowed: a value before, between and after commas"),
+        (["little.cpus=" + "9" * 5000], "...: allowed: numbers of at most 18 digits"),
+        (["big.opps=[600000," + "9" * 5000 + "]"], "...: allowed: numbers of at most 18 digits"),
+        (["temperature_c=" + "9" * 500 + ".0"], "...: allowed: numbers of at most 18 digits"),
+        *(([text], "allowed: KEY=VALUES") for text in ("little.cpus", "=3", "little.cpus=")),
+        (["little.cpus=2", "little.cpus=3"], "'little.cpus=3': allowed: each key once"),
+        (["controls.llc=all", "controls.llc=cluster"], "'controls.llc=cluster': allowed: each key"),
+        ("", "options: reference = '': allowed: a non-empty string"),
     ],
 )
-def test_settings_with_a_wrong_value(text: str, message: str) -> None:
+def test_wrong_options(settings: list[str] | str, message: str) -> None:
+    """Of a key that is there twice the last one would count; an empty reference was none."""
     axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
-    with pytest.raises(RequestError) as wrong:
-        one_off(axes, [text], [], 1, None)
-    assert str(wrong.value).startswith("--set ")
-    assert message in str(wrong.value)
-    assert len(str(wrong.value)) < 200
-
-
-@pytest.mark.parametrize("text", ["1__0", "1_", "\u0663"])
-def test_a_text_that_is_almost_a_number(text: str) -> None:
-    """It is a text; the loader says what is allowed."""
-    assert parsed_values(text) == [text]
-
-
-def test_a_reference_that_is_empty() -> None:
-    """An empty one was no reference, and the work was another."""
-    axes = {"platform": "juno-r2", "scenario": "smoke", "variant": "cas"}
-    with pytest.raises(RequestError, match="options: reference = '': allowed: a non-empty string"):
-        one_off(axes, [], [], 1, "")
+    wrong = refusal(one_off, axes, [*settings], [], 1, None if settings else "")
+    assert wrong.startswith("--set " if settings else "options: ")
+    assert message in wrong
+    assert len(wrong) < 200

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each check of ``python -m tests.support.reliability``, with counts that fit into minutes."""
 
-from __future__ import annotations
-
 import shutil
 from argparse import Namespace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A campaign on a real Slurm, by Snakemake's profile and by a plain array script."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

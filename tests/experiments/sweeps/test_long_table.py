@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope table``: a campaign as one long table."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable
@@ -18,6 +16,7 @@ from eascope.experiments.sweeps.long_table import MeasuredCell
 from eascope.experiments.sweeps.part import run_part
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
 from tests.support.cells import Artefacts
+from tests.support.command import output_of, refused
 
 ONE_OFF = ["--platform", "juno-r2", "--scenario", "smoke", "--variant", "mainline,cas"]
 
@@ -45,15 +44,13 @@ def test_a_line_for_each_cell_and_measure(artefacts: Artefacts, juno: Platform) 
 
 
 def test_what_is_not_done_is_missing_and_said(
-    artefacts: Artefacts, juno: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    artefacts: Artefacts, juno: Platform, tmp_path: Path
 ) -> None:
     out = tmp_path / "table.csv"
-    assert main(["table", *ONE_OFF, "--out", str(out)]) == 2
-    assert "no cell is done" in capsys.readouterr().err
+    assert "no cell is done" in refused("table", *ONE_OFF, "--out", str(out))
     assert not out.exists()
     run_part(part_of(surveyed(campaign())), StandInRuns(fails=("cas",)))
-    assert main(["table", *ONE_OFF, "--out", str(out)]) == 1
-    assert "lines of 1 of 2 cells" in capsys.readouterr().out
+    assert "lines of 1 of 2 cells" in output_of("table", *ONE_OFF, "--out", str(out), code=1)
     assert {line["variant"] for line in table([out.read_text()])} == {"mainline"}
 
 

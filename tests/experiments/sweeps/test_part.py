@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parts: a job's cells one after another; failures that do not stop the rest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@
 Counts are options. Every check fails loudly, so figures are printed only of what held.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

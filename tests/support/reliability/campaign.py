@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A small campaign, the bytes that it must leave, and the processes that run it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each check does harm to a small campaign, and asks for the bytes that it has without harm."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Corrupted bytes in files of every kind: found by ``verify``, and never used."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections import Counter

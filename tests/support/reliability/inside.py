@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is in a folder of runs that only a mount namespace sees, as JSON."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import asdict, dataclass
