@@ -285,7 +285,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
         if made["command"] != command
     ]
     # One whose scenarios were all made anew has no row left.
-    origins = [o for o in origins if any("/scenarios/" in file for file in o["files"])]
+    origins = [o for o in origins if not o["files"] or any("/scenarios/" in f for f in o["files"])]
     record: dict[str, Any] = {
         **{"origins": origins + new["origins"], "seeds": max(old["seeds"], new["seeds"])},
         **{"duration": new["duration"], "power": old["power"] | new["power"]},
