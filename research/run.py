@@ -288,7 +288,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
     origins = [o for o in origins if not o["files"] or any("/scenarios/" in f for f in o["files"])]
     record: dict[str, Any] = {
         **{"origins": origins + new["origins"], "seeds": max(old["seeds"], new["seeds"])},
-        **{"duration": new["duration"], "power": old["power"] | new["power"]},
+        **{"duration": new["duration"], "power": old.get("power", {}) | new["power"]},
     }
     for name, columns in TABLES.items():
         kept, made = ([*some.get(name, {}).get("rows", [])] for some in (old, new))
