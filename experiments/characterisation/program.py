@@ -90,9 +90,12 @@ def sampled(platform: Platform, kind: str) -> Sampled:
 
 
 def _first(platform: Platform, kind: str) -> tuple[str, Program]:
-    """The first shipped scenario that fits the platform and has the program; its entry there."""
+    """The first shipped scenario that fits the platform and has the program; its entry there.
+
+    Those of ``programs/`` come first: elsewhere a program is one of several.
+    """
     known: dict[str, tuple[str, Program]] = {}
-    for name in scenario_names.names():
+    for name in sorted(scenario_names.names(), key=lambda name: not name.startswith("programs/")):
         try:
             programs = load_scenario(name, platform).programs
         except RequestError:  # names a cluster that the platform does not have

@@ -117,9 +117,10 @@ def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
     resolver = Resolver(platforms_folder(), part.file)
     own_s = _OwnTime()
     failed = 0
+    # All of it is read before the ledger is begun.
+    groups = [(group, resolver.names(group.point)) for group in part.groups]
     with closing(LedgerFile(ledger_folder(part.campaign) / f"{part.job}{SUFFIX}")) as ledger:
-        for group in part.groups:
-            names = resolver.names(group.point)
+        for group, names in groups:
             identity, group_id = identity_of(names.engine), resolver.group_id(names)
             billed = group.point.billed(part.power)
             for seed in group.seeds:
