@@ -211,8 +211,8 @@ def read_program(
     if table.has("short_start_ms") or table.has("full_start_ms"):
         keys = ("short_start_ms", "full_start_ms")
         later = [table.integer(key, 1, MOST_START_MS, "ms") for key in keys]
-        if member and member.role != MEASURED:
-            raise table.error("short_start_ms", "only where role is measured")
+        if member and (member.role != MEASURED or member.stop != ITSELF):
+            raise table.error("short_start_ms", "only for a measured program that ends by itself")
     program = Program(
         name=name,
         run=run,

@@ -140,10 +140,6 @@ def check_programs(
                 allowed = f"another program than {other}: threads of both are called {thread}"
                 raise table.error("run", allowed)
         _check_words(program, table)
-        for key, full in (("short_start_ms", False), ("full_start_ms", True)):
-            length_ms = scenario.window.length_ms(full)
-            if length_ms is not None and program.start_us(full) >= length_ms * 1000:
-                raise table.error(key, f"less than the window's {length_ms} ms")
         server = program.kind.server
         if server and not any(program.run == server for program in scenario.programs):
             raise table.error("run", f"a scenario with a program {server}, which serves it")

@@ -227,11 +227,12 @@ def _window(
     """
     window, programs, replicate = scenario.window, scenario.programs, workload.replicate
     length_ms = window.length_ms(full)
-    drawn = replicate.programs_us
-    starts = {p.name: drawn[p.name] + p.start_us(full) for p in programs}
+    starts = replicate.programs_us
     # The window starts with the first program: what the machine does before is not the program's.
-    measured = [starts[program.name] for program in programs if program.role == MEASURED]
-    first_us = min(measured) if measured and replicate.noise else 0
+    measured = [p for p in programs if p.role == MEASURED]
+    drawn = [starts[program.name] for program in measured if not program.start_us(full)]
+    first_us = min(drawn) if drawn and replicate.noise else 0
+    begins = {p.name: p.start_us(full) or starts[p.name] - first_us for p in measured}
     # Writes take time, which is not added to the window.
     sleeps = "until-ms" if scenario.writes else "sleep-ms"
     early = [event for event in scenario.writes if not event.at_ms]
@@ -266,11 +267,10 @@ def _window(
         f"report {STATS}",
         "start",
         *(
-            members.spawn(program, full, starts[program.name] - first_us).replace(
+            members.spawn(program, full, begins[program.name]).replace(
                 "{seed}", str(int(replicate.rng_seed[:8] or "0", 16))
             )
-            for program in programs
-            if program.role == MEASURED
+            for program in measured
         ),
         *_events(scenario, scenario.writes[len(early) :], workload, traced),
         *([f"{sleeps} {length_ms}"] if length_ms is not None else []),

@@ -284,8 +284,6 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
         for made in old["origins"]
         if made["command"] != command
     ]
-    # One whose scenarios were all made anew has no row left.
-    origins = [o for o in origins if not o["files"] or any("/scenarios/" in f for f in o["files"])]
     record: dict[str, Any] = {
         **{"origins": origins + new["origins"], "seeds": max(old["seeds"], new["seeds"])},
         **{"duration": new["duration"], "power": old.get("power", {}) | new["power"]},

@@ -54,7 +54,7 @@ def _knob(knob: Knob) -> Row:
         TableCell(knob.name, "code"),
         knob.values,
         default,
-        knob.meaning,
+        f"`false`: {knob.meaning}" if knob.default is True else knob.meaning,
         TableCell(knob.flag, "code") if knob.option else "",
         knob.changes,
         ", ".join(name for name, present in further.items() if present),
