@@ -7,6 +7,7 @@ them. ``--source-conditions`` sets these controls; a control on the command line
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,12 +38,15 @@ class SourceConditions:
     platform: str
     controls: Controls
 
-    def over(self, controls: Controls) -> Controls:
-        """``controls``, with the source's values for controls at their defaults."""
+    def over(self, controls: Controls, stated: Collection[str] = ()) -> Controls:
+        """``controls``, with the source's values for controls at their defaults.
+
+        :param stated: controls that a person gave, whatever their value.
+        """
         ours: dict[str, Any] = {
             name: value
             for name, value in vars(self.controls).items()
-            if getattr(controls, name) == CONTROLS[name].default
+            if getattr(controls, name) == CONTROLS[name].default and name not in stated
         }
         return replace(controls, **ours)
 

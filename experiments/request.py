@@ -61,6 +61,8 @@ class Request:
     own: Own = NOTHING
     #: Whether the scenario's source sets the controls that are not given.
     source_conditions: bool = False
+    #: Controls that a person gave with their default value.
+    stated: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -208,7 +210,7 @@ def _under_conditions(request: Request) -> Request:
         return request
     conditions = conditions_of(request.scenario)
     conditions.check_platform(load_platform(request.platform), request.scenario)
-    return replace(request, controls=conditions.over(request.controls))
+    return replace(request, controls=conditions.over(request.controls, request.stated))
 
 
 def _check_expected(scenario: Scenario, known: list[str]) -> None:

@@ -123,9 +123,15 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
     add_energy_model(group)
 
 
+class Unstated(str):
+    """The default of an option: who gives the option gets a plain text."""
+
+
 def add_knob(parser: argparse.ArgumentParser | argparse._ArgumentGroup, knob: Knob) -> None:
     """The option of a knob, whose value in the parsed options is the knob's own."""
     options: dict[str, Any] = {"dest": knob.name, "default": knob.default, "help": knob.help}
+    if isinstance(knob.default, str):
+        options["default"] = Unstated(knob.default)
     if knob.kind is bool:
         options |= {"action": "store_const", "const": knob.default is False}
     else:

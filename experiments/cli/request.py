@@ -27,6 +27,12 @@ def request_of(
     from eascope.kernels.own import read_own
 
     given = {name: getattr(options, name) for name, knob in CONTROLS.items() if knob.option}
+    stated = tuple(
+        name
+        for name, value in given.items()
+        if isinstance(value, str) and value == CONTROLS[name].default and type(value) is str
+    )
+    given = {n: str(value) if isinstance(value, str) else value for n, value in given.items()}
     given["events"] = read_events(options.events)
     return Request(
         platform=options.platform,
@@ -41,6 +47,7 @@ def request_of(
         mode=options.mode,
         own=read_own(options.kernel, options.patch, options.boot, options.switch),
         source_conditions=options.source_conditions,
+        stated=stated,
     )
 
 

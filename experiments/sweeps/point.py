@@ -116,4 +116,5 @@ class Point(Record):
             energy_model=given_model(self.em, self.em_error),
             mode=self.mode or None,
             source_conditions=self.source_conditions,
+            stated=tuple(self.controls),
         )

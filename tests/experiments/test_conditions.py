@@ -9,14 +9,18 @@ import pytest
 
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.cautions import wrong_capacities
+from eascope.experiments.cli.request import request_of
+from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.conditions import conditions_of
 from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.scenario_names import names
+from eascope.experiments.sweeps.point import Point
 from eascope.experiments.workload import RT_APP_NAME
 from eascope.host.errors import RequestError
 from eascope.kernels.switches import FEATURES
+from eascope.power.given import USUAL
 from tests.support.cells import Artefacts, prepared
 
 SPIKE = "uclamp/frequency-spike"
@@ -109,6 +113,27 @@ def test_what_is_given_stays(artefacts: Artefacts) -> None:
     assert names_.platform.transition_latency_us == 2920
     assert names_.request.controls.calibration_ns == 186
     assert names_.request.words == "mainline, source-conditions, rate-limit-8000-us, seed 0"
+
+
+@pytest.mark.parametrize(
+    "words", [["--dvfs", "model"], ["--dvfs", "model", "--speeds", "hardware"]]
+)
+def test_a_default_that_is_given_stays(words: list[str]) -> None:
+    """On the command line and in a campaign's point."""
+    command = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", SPIKE]
+    options = make_parser().parse_args([*command, "--source-conditions", "--dvfs", "model"])
+    given = resolve(request_of(options, "mainline", 0, USUAL)).request.controls
+    assert (given.dvfs, given.speeds, type(given.dvfs)) == ("model", "hardware", str)
+    point = Point(
+        labels={},
+        variant="mainline",
+        scenario=SPIKE,
+        source_conditions=True,
+        controls={"dvfs": "model"},
+    )
+    assert resolve(point.request("juno-r2", 0)).request.controls.dvfs == "model"
+    plain = resolve(Request("juno-r2", "mainline", SPIKE, source_conditions=True))
+    assert plain.request.controls.dvfs == "board"
 
 
 def test_a_run_of_100_ms_is_the_sources_turns(artefacts: Artefacts) -> None:
