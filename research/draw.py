@@ -60,7 +60,6 @@ class Compared(Record):
     :param engine: the same cells also run on this one, and only ``printed`` is recorded, of both
         engines; empty: on the default one alone, with everything that is measured.
     :param mode: of that engine; empty: its default.
-    :param full: whether windows and counts are those of ``--full``.
     """
 
     platform: str
@@ -71,7 +70,6 @@ class Compared(Record):
     seeds: int = 0
     engine: str = ""
     mode: str = ""
-    full: bool = False
 
 
 @dataclass(frozen=True)

@@ -107,8 +107,9 @@ def asked(plan: Study) -> Iterator[StudyGroup]:
                     continue
                 for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
                     mode = compared.mode or None if engine == compared.engine else None
-                    of = Request(compared.platform, "", scenario, engine, full=compared.full)
-                    of = replace(of, controls=controls, mode=mode)
+                    of = Request(
+                        compared.platform, "", scenario, engine, controls=controls, mode=mode
+                    )
                     requests = [replace(of, variant=variant) for variant in compared.variants]
                     yield StudyGroup(compared, scenario, conditions, requests)
 

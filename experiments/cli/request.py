@@ -30,7 +30,7 @@ def request_of(
     stated = tuple(
         name
         for name, value in given.items()
-        if isinstance(value, str) and value == CONTROLS[name].default and type(value) is str
+        if type(value) is str and value == CONTROLS[name].default  # else `Unstated`
     )
     given = {n: str(value) if isinstance(value, str) else value for n, value in given.items()}
     given["events"] = read_events(options.events)
