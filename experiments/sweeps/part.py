@@ -118,11 +118,13 @@ def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
     own_s = _OwnTime()
     failed = 0
     # All of it is read before the ledger is begun.
-    groups = [(group, resolver.names(group.point)) for group in part.groups]
+    groups = [
+        (group, resolver.names(group.point), group.point.billed(part.power))
+        for group in part.groups
+    ]
     with closing(LedgerFile(ledger_folder(part.campaign) / f"{part.job}{SUFFIX}")) as ledger:
-        for group, names in groups:
+        for group, names, billed in groups:
             identity, group_id = identity_of(names.engine), resolver.group_id(names)
-            billed = group.point.billed(part.power)
             for seed in group.seeds:
                 cell = cell_id(group_id, seed)
                 asked = names.with_seed(seed)
