@@ -85,7 +85,12 @@ def test_only_some_comparisons_are_made_again() -> None:
     def record(word: str, *rows: tuple[str, str]) -> dict[str, object]:
         """Rows of ``(table, scenario)``, each of which has only ``word`` after its head."""
         return {
-            **{"origins": [{"command": word}], "seeds": 1, "duration": "short", "power": {}},
+            **{
+                "origins": [{"command": word}],
+                "seeds": 1,
+                "duration": "short",
+                "power": {word: "p"},
+            },
             **{
                 name: table(columns, made)
                 for name, columns in TABLES.items()
@@ -100,6 +105,7 @@ def test_only_some_comparisons_are_made_again() -> None:
     assert "verdicts" not in mixed, "its scenario was made again, and has none"
     assert mixed["engines"] == old["engines"]
     assert [made["command"] for made in mixed["origins"]] == ["old", "new"]
+    assert mixed["power"] == {"old": "p", "new": "p"}
     again = renewed(mixed, record("new", ("engines", "smoke")), three)
     assert (again["cells"], again["engines"]["rows"][0][3]) == (mixed["cells"], "new")
     assert [made["command"] for made in again["origins"]] == ["old", "new"]
