@@ -142,10 +142,13 @@ def files_of(plan: Study) -> dict[str, str]:
     names |= {
         ("experiments/scenarios", name) for each in plan.comparison for name in each.scenarios
     }
-    files = sorted(
-        name if name.endswith(".toml") else f"{room}/{name}.toml" for room, name in names
-    )
+    files = sorted(file_of(*name) for name in names)
     return {file: meaning((ROOT / file).read_text(encoding="utf-8")) for file in files}
+
+
+def file_of(room: str, name: str) -> str:
+    """The file of a platform or scenario, which ``name`` is itself where it is a person's own."""
+    return name if name.endswith(".toml") else f"{room}/{name}.toml"
 
 
 def meaning(text: str) -> str:

@@ -41,6 +41,7 @@ from research.draw import (
     USUAL,
     Compared,
     Study,
+    file_of,
     files_of,
     plan_of,
     read_file,
@@ -279,27 +280,32 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
     heads = dict.fromkeys(tuple(group.head) for group in asked(plan))
     order = {head: place for place, head in enumerate(heads)}
     command = new["origins"][0]["command"]
-    mine = {file for file in new["origins"][0].get("files", {}) if "/scenarios/" in file}
-    origins = [
-        {**made, "files": {f: d for f, d in made.get("files", {}).items() if f not in mine}}
-        for made in old["origins"]
-        if made["command"] != command
-    ]
-    record: dict[str, Any] = {
-        **{"origins": origins + new["origins"], "seeds": max(old["seeds"], new["seeds"])},
-        **{"duration": new["duration"], "power": old.get("power", {}) | new["power"]},
-    }
+    tables: dict[str, Any] = {}
+    still: set[str] = set()
     for name, columns in TABLES.items():
         kept, made = ([*some.get(name, {}).get("rows", [])] for some in (old, new))
         if kept and old[name]["columns"] != [*columns]:
             raise RequestError(f"{RECORD}: {name}: other columns: allowed: without --only")
         of = name if name == "engines" else "cells"
         fresh = {tuple(row[:3]) for row in new.get(of, {}).get("rows", [])}
-        rows = [row for row in kept if tuple(row[:3]) in order.keys() - fresh] + made
-        if rows:
+        rows = [row for row in kept if tuple(row[:3]) in order.keys() - fresh]
+        still |= {str(row[1]) for row in rows}
+        if rows := rows + made:
             rows.sort(key=lambda row: order[tuple(row[:3])])
-            record[name] = table(columns, rows)
-    return record
+            tables[name] = table(columns, rows)
+    # A file of an old origin stays with it as long as it has a row of that file's.
+    files = {file for file in new["origins"][0].get("files", {}) if "/scenarios/" in file}
+    again = files - {file_of("experiments/scenarios", scenario) for scenario in still}
+    origins = [
+        {**made, "files": {f: d for f, d in made.get("files", {}).items() if f not in again}}
+        for made in old["origins"]
+        if made["command"] != command
+    ]
+    return {
+        **{"origins": origins + new["origins"], "seeds": max(old["seeds"], new["seeds"])},
+        **{"duration": new["duration"], "power": old.get("power", {}) | new["power"]},
+        **tables,
+    }
 
 
 def write(study: Path, record: Mapping[str, Any], file: str = RECORD) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eascope.host.errors import RequestError
-from research.draw import Study, drawn
+from research.draw import Study, drawn, file_of
 from research.run import TABLES, asked, main, only, renewed, table
 from tests.support.repo import REPO
 from tests.support.waiting import call
@@ -86,7 +86,12 @@ def test_only_some_comparisons_are_made_again() -> None:
         """Rows of ``(table, scenario)``, each of which has only ``word`` after its head."""
         return {
             **{
-                "origins": [{"command": word}],
+                "origins": [
+                    {
+                        "command": word,
+                        "files": {file_of("experiments/scenarios", s): word for _, s in rows},
+                    }
+                ],
                 "seeds": 1,
                 "duration": "short",
                 "power": {word: "p"},
@@ -105,6 +110,11 @@ def test_only_some_comparisons_are_made_again() -> None:
     assert "verdicts" not in mixed, "its scenario was made again, and has none"
     assert mixed["engines"] == old["engines"]
     assert [made["command"] for made in mixed["origins"]] == ["old", "new"]
+    assert "experiments/scenarios/smoke.toml" in mixed["origins"][0]["files"], (
+        "of gem5's row, still the old"
+    )
+    both = renewed(mixed, record("all", ("cells", "smoke"), ("engines", "smoke")), three)
+    assert "experiments/scenarios/smoke.toml" not in both["origins"][0]["files"]
     assert mixed["power"] == {"old": "p", "new": "p"}
     again = renewed(mixed, record("new", ("engines", "smoke")), three)
     assert (again["cells"], again["engines"]["rows"][0][3]) == (mixed["cells"], "new")
