@@ -98,3 +98,10 @@ def test_what_is_expected_is_of_variants_that_there_are() -> None:
     known = [*variant_names(), *load_catalogue().planned]
     for name in names():
         _check_expected(load_scenario(name, load_platform("pixel6")), known)
+
+
+def test_a_phones_load_says_in_its_first_line_whether_its_level_is_known() -> None:
+    for name in names():
+        summary = load_scenario(name, load_platform("pixel6")).summary
+        if "stand-in" in summary or name.partition("/")[0] in ("android", "memory", "ui"):
+            assert summary.startswith("Level unknown: ") or "at the phone's level" in summary, name
