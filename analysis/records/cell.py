@@ -184,7 +184,8 @@ class ReplicateRecord(Record):
     :param noise: whether more was drawn than starts.
     :param idle_us: how long the machine idled before the workload.
     :param rt_app_us: when rt-app started, after that.
-    :param programs_us: when each program starts; the first of them starts with the window.
+    :param programs_us: the draw for each program's start. The first of those measured starts with
+        the window; one whose start the scenario states starts then.
     :param starts_us: when each thread of the scenario starts.
     :param order: the threads in the order in which rt-app made them.
     :param work_cv: spread of a turn's work, by task, where there is one.
