@@ -15,6 +15,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -179,7 +180,7 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    filters = (fixed, signed, change, effect, rows, row, values, worst, median, origin)
+    filters = (fixed, signed, change, effect, size, rows, row, values, worst, median, origin)
     environment.filters |= {function.__name__: function for function in filters}
     environment.tests["ours"] = lambda source: source.startswith("ours")
     try:
@@ -220,6 +221,22 @@ def effect(verdict: Row) -> str:
     ends = (verdict["low"], verdict["high"])
     known = "" if None in ends else f" ({'..'.join(fixed(end) for end in ends)})"
     return f"{fixed(verdict['effect'])}{known} {verdict['unit']}".rstrip()
+
+
+def size(verdict: Row) -> float | None:
+    """The size that a statement's source measured, in the unit of its effect; none if unstated."""
+    file = ROOT / file_of("experiments/scenarios", verdict["scenario"])
+    for entry in _expected(file):
+        of = (verdict["variant"].partition("@")[0], verdict["statement"])
+        if (entry["variant"], entry["statement"]) == of and entry.get("size_of", 1) == 1:
+            return entry.get("size_percent", entry.get("size"))
+    return None
+
+
+@cache
+def _expected(scenario: Path) -> list[dict[str, Any]]:
+    """What a scenario's file expects."""
+    return tomllib.loads(scenario.read_text(encoding="utf-8")).get("expect", [])
 
 
 def rows(table: Iterable[Row], **where: object) -> list[Row]:

@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
+from eascope.analysis.statement import parse
 from eascope.configs.platform_file import load_platform
 from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.arguments import count
@@ -49,6 +51,8 @@ from research.draw import (
 
 #: Digits of a record's numbers.
 DIGITS = 6
+#: The verdict on a statement that names a measure which its runs do not have.
+NOT_MEASURED = "not measured"
 #: Columns of a record's tables; `record_of` says what they are.
 _HEAD = ("platform", "scenario", "conditions", "variant")
 TABLES = {
@@ -174,7 +178,7 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
             energies = [*head, name + release, list(result.total.values[name].values())]
             rows["cells"].append(cell)
             rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
-        for verdict in (verdict_row(each) for each in result.verdicts if each.met is not None):
+        for verdict in map(verdict_row, filter(partial(_ran, result), result.verdicts)):
             row = [*head, verdict[0] + release, *verdict[1:]]
             rows["verdicts"] += [row] if row not in rows["verdicts"] else []
         rows["printed"] += [[*head, *row] for row in _printed(result, printed)]
@@ -233,14 +237,23 @@ def _change(line: Line | None, result: Comparison, name: str) -> tuple[float | N
     return (diff.percent, *([cut(end, PERCENT_CHANGE) for end in ends] if ends else (None, None)))
 
 
+def _ran(result: Comparison, verdict: Verdict) -> bool:
+    """Whether all variants of a statement ran."""
+    return {verdict.variant, *parse(verdict.statement).variants} <= {*result.names}
+
+
 def verdict_row(verdict: Verdict) -> list[Any]:
-    """The columns of ``verdicts`` after the conditions; an effect's ends are possible ones."""
+    """The columns of ``verdicts`` after the conditions; an effect's ends are possible ones.
+
+    A statement on what its runs did not measure says so in the place of a verdict.
+    """
     numbers: list[float | str | None] = [None, None, None, ""]
     for effect, possible in zip(verdict.effects[:1], ranges_of(verdict)[:1], strict=True):
         ends = (None if end is None else cut(end, possible) for end in (effect.low, effect.high))
         numbers = [effect.value, *ends, effect.unit]
     return [
-        *(verdict.variant, verdict.statement, verdict.source, verdict.verdict, *numbers),
+        *(verdict.variant, verdict.statement, verdict.source),
+        *(NOT_MEASURED if verdict.met is None else verdict.verdict, *numbers),
         list(verdict.also_shown_of),
     ]
 

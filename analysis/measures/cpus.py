@@ -19,7 +19,8 @@ VACATED = 0.02
 #: How the kernel's own counters begin in ``state.txt``: a path, then a line for each counter, all
 #: CPUs in it.
 _HEAD = "/sys/kernel/debug/sched/eascope/stats: counter "
-#: They are read with the proofs of the state, at START, at STOP, and with the proofs again.
+#: They are read with the proofs of the state (twice, where another variant came first), at START,
+#: at STOP, and with the proofs again.
 _READ = 4
 #: Of waiting tasks, and of those that run alone.
 _CHECKED, _MOVED = ("push_check", "tick_check"), ("push_moved", "tick_moved")
@@ -337,11 +338,12 @@ def eas(data: RunData) -> bool | None:
 def pushes(state: str, seconds: float) -> Pushes | None:
     """Pushes per second of a window, from the text of ``state.txt``; None without the counters."""
     read = _tables(state)
-    if len(read) != _READ or not {*_CHECKED, *_MOVED} <= {*read[1]}:
+    if len(read) < _READ or not {*_CHECKED, *_MOVED} <= {*read[-3]}:
         return None
+    start, stop = read[-3:-1]
 
     def rate(names: tuple[str, ...]) -> float:
-        return sum(read[2][name] - read[1][name] for name in names) / seconds
+        return sum(stop[name] - start[name] for name in names) / seconds
 
     return Pushes(checked=rate(_CHECKED), moved=rate(_MOVED))
 

@@ -184,11 +184,18 @@ END = counters_text(push_check=999, tick_moved=999)
     ("state", "pushed"),
     [
         (READY + START + STOP + END, Pushes(checked=10.0, moved=0.5)),
+        (2 * READY + START + STOP + END, Pushes(checked=10.0, moved=0.5)),
         (4 * "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n", None),
         (READY + END, None),
         ("", None),
     ],
-    ids=["between START and STOP", "a kernel that cannot push", "without the window's", "nothing"],
+    ids=[
+        "between START and STOP",
+        "after another variant",
+        "a kernel that cannot push",
+        "without the window's",
+        "nothing",
+    ],
 )
 def test_pushes_are_those_between_start_and_stop(state: str, pushed: Pushes | None) -> None:
     assert pushes(state, 10.0) == pushed

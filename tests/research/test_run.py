@@ -5,13 +5,15 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from eascope.analysis.records.verdict import Verdict
 from eascope.host.errors import RequestError
-from research.draw import Study, drawn, file_of
-from research.run import TABLES, asked, main, only, renewed, table
+from research.draw import Study, drawn, file_of, size
+from research.run import TABLES, asked, main, only, renewed, table, verdict_row
 from tests.support.repo import REPO
 from tests.support.waiting import call
 
@@ -122,6 +124,19 @@ def test_only_some_comparisons_are_made_again() -> None:
     old["cells"] = {"columns": ["platform"], "rows": [["juno-r2"]]}
     with pytest.raises(RequestError, match="cells: other columns: allowed: without --only"):
         renewed(old, record("new", ("cells", "smoke")), three)
+
+
+def test_a_statement_on_what_was_not_measured_stays_in_the_record() -> None:
+    absent = Verdict("feec-c", "pushes_per_s.moved > 1", "a source")
+    assert verdict_row(absent)[3] == "not measured"
+    assert verdict_row(replace(absent, met=False))[3] == absent.verdict == "undecided"
+
+
+def test_the_size_of_a_statement_is_its_scenarios() -> None:
+    of = {"scenario": "ui/video", "statement": "energy_j.total > energy_j.total[mainline]"}
+    assert [size({**of, "variant": name}) for name in ("cas", "feec-b@7.3", "other")] == [
+        *(18.5, 4.5, None)
+    ]
 
 
 @pytest.mark.parametrize(
