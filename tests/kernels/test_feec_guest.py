@@ -25,7 +25,7 @@ BOOTS = {"placed": PLACING, "pushed": PUSHING, "balanced": BALANCING, "delayed":
 CHECKS = {
     "placed": [
         *("check_number", "check_guard", "check_opp", "check_raise", "check_idle_others"),
-        *("check_v5", "check_v5_tiny"),
+        *("check_v5", "check_v5_tiny", "check_margin"),
     ],
     "pushed": [
         *("check_push", "check_batch", "check_tick", "check_rate", "check_misfit"),

@@ -25,6 +25,7 @@ FILES_OF: dict[str, dict[str, str]] = {
         "feec_mode": "0",
         "feec_pd_opp": "0",
         "feec_v5": "0",
+        "eas_margin": "0",
         "feec_guard_min": "8",
         "feec_guard_pct": "100",
         "eas_push": "0",
@@ -48,7 +49,8 @@ FILES_OF: dict[str, dict[str, str]] = {
     },
 }
 for _both, _one in (("sum-feec", "feec"), ("sum-push", "push")):
-    FEATURES_OF[_both], FILES_OF[_both] = FEATURES_OF[_one], FILES_OF[_one]
+    FEATURES_OF[_both], FILES_OF[_both] = FEATURES_OF[_one], dict(FILES_OF[_one])
+del FILES_OF["sum-feec"]["eas_margin"]
 #: Features that other releases do not have, and that a later queue removes with the maximum.
 ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER")
 REMOVED_BY = {"sum": ONLY_DEFAULT_RELEASE}

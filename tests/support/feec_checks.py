@@ -85,6 +85,9 @@ PLACING = {
     "urgent-others-v5": Case("placing 10 0 0x7 0 f", switches={"feec_mode": 1, "feec_v5": 1}),
     "tiny": Case("boosted 20 0 5 none", switches={"feec_mode": 1}, util_est=False),
     "tiny-v5": Case("boosted 20 0 5 none", switches={"feec_mode": 1, "feec_v5": 1}, util_est=False),
+    "margin-none": Case("margin 20 4"),
+    "margin": Case("margin 20 4", switches={"eas_margin": 1}),
+    "margin-alone": Case("margin 20 0", switches={"eas_margin": 1}),
 }
 
 
@@ -179,6 +182,13 @@ def check_v5_tiny(placed: Mapping[str, Found]) -> None:
     """The source places a task without utilization: all cost the same, and bigs come first."""
     assert sum(line[0] < 4 for line in placed["tiny"].lines) >= 18
     assert sum(line[0] >= 4 for line in placed["tiny-v5"].lines) >= 18
+
+
+def check_margin(placed: Mapping[str, Found]) -> None:
+    """On a busy system a small task saves less than a sixteenth of all by leaving a big CPU."""
+    assert sum(line[0] < 4 for line in placed["margin-none"].lines) >= 18
+    assert sum(line[0] >= 4 for line in placed["margin"].lines) >= 18
+    assert sum(line[0] < 4 for line in placed["margin-alone"].lines) >= 18
 
 
 def check_auto_filter(balanced: Mapping[str, Found], *, mainline: bool) -> None:
