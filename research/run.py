@@ -285,6 +285,11 @@ def only(plan: Study, words: Sequence[str]) -> Study:
     return replace(plan, comparison=tuple(c for c in chosen if c.scenarios))
 
 
+def _scenarios(made: Mapping[str, Any]) -> set[str]:
+    """The scenario files of an origin."""
+    return {file for file in made.get("files", {}) if "/scenarios/" in file}
+
+
 def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict[str, Any]:
     """``old`` with what ``new`` has of ``plan`` in the place of its own, and the origins of both.
 
@@ -306,13 +311,13 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
         if rows := rows + made:
             rows.sort(key=lambda row: order[tuple(row[:3])])
             tables[name] = table(columns, rows)
-    # A file of an old origin stays with it as long as it has a row of that file's.
-    files = {file for file in new["origins"][0].get("files", {}) if "/scenarios/" in file}
-    again = files - {file_of("experiments/scenarios", scenario) for scenario in still}
+    # A file of an old origin stays with it as long as it has a row of that file's; so does an origin.
+    kept_files = {file_of("experiments/scenarios", scenario) for scenario in still}
+    again = _scenarios(new["origins"][0]) - kept_files
     origins = [
         {**made, "files": {f: d for f, d in made.get("files", {}).items() if f not in again}}
         for made in old["origins"]
-        if made["command"] != command
+        if made["command"] != command and (not _scenarios(made) or _scenarios(made) & kept_files)
     ]
     return {
         **{"origins": origins + new["origins"], "seeds": max(old["seeds"], new["seeds"])},
