@@ -311,7 +311,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
         if rows := rows + made:
             rows.sort(key=lambda row: order[tuple(row[:3])])
             tables[name] = table(columns, rows)
-    # A file of an old origin stays with it as long as it has a row of that file's; so does an origin.
+    # An old origin keeps a file, and stays, as long as it has rows of that file's, or of any.
     kept_files = {file_of("experiments/scenarios", scenario) for scenario in still}
     again = _scenarios(new["origins"][0]) - kept_files
     origins = [

@@ -117,8 +117,8 @@ def test_only_some_comparisons_are_made_again() -> None:
     )
     both = renewed(mixed, record("all", ("cells", "smoke"), ("engines", "smoke")), three)
     assert "experiments/scenarios/smoke.toml" not in both["origins"][0]["files"]
-    every = record("every", ("cells", "smoke"), ("cells", "eas/game"), ("engines", "smoke"))
-    assert [made["command"] for made in renewed(mixed, every, three)["origins"]] == ["every"]
+    anew = record("anew", ("cells", "smoke"), ("cells", "eas/game"), ("engines", "smoke"))
+    assert [made["command"] for made in renewed(mixed, anew, three)["origins"]] == ["anew"]
     assert mixed["power"] == {"old": "p", "new": "p"}
     again = renewed(mixed, record("new", ("engines", "smoke")), three)
     assert (again["cells"], again["engines"]["rows"][0][3]) == (mixed["cells"], "new")
