@@ -236,7 +236,7 @@ def size(verdict: Row) -> float | None:
 @cache
 def _expected(scenario: Path) -> list[dict[str, Any]]:
     """What a scenario's file expects."""
-    return tomllib.loads(scenario.read_text(encoding="utf-8")).get("expect", [])
+    return [*tomllib.loads(scenario.read_text(encoding="utf-8")).get("expect", [])]
 
 
 def rows(table: Iterable[Row], **where: object) -> list[Row]:
