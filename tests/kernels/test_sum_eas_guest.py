@@ -2,6 +2,7 @@
 """Sums of clamps together with what places tasks again that never sleep, in a guest."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from eascope.configs.platform import Platform
 from eascope.kernels.naming import variant_named
 from eascope.kernels.switches import FEATURES
 from tests.support import feec_push_checks, guest_cases, push_checks
+from tests.support.boot_switches import FILES_OF
 from tests.support.releases import booted, kernel_of
 from tests.support.sum_checks import (
     Guest,
@@ -59,7 +61,10 @@ def test_caps_add_up(guest: Guest) -> None:
 
 @pytest.mark.kernels("sum-feec")
 def test_who_is_placed_by_cost_counts_once(juno: Platform, tmp_path: Path) -> None:
-    cases = {name: feec_push_checks.PUSHING[name] for name in ("stay", "push", "tick", "rate")}
+    cases = {
+        name: replace(feec_push_checks.PUSHING[name], defaults=FILES_OF["sum-feec"])
+        for name in ("stay", "push", "tick", "rate")
+    }
     pushed = guest_cases.run(kernel_of("sum-feec"), juno, cases, tmp_path, BY_CLAMPS)
     feec_push_checks.check_push(pushed)
     feec_push_checks.check_tick(pushed)

@@ -7,7 +7,7 @@ juno-r2's littles have a capacity of 383 and OPPs of 181, 322 and 383; CPUs 4 an
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from eascope.configs.platform import Platform
@@ -31,6 +31,7 @@ class Case:
     :param bandwidth: ``cpu.max`` of its group, us of each period of so many us.
     :param energy_aware: whether EAS is on.
     :param util_est: whether utilization is estimated; an estimate once made never falls to 0.
+    :param defaults: the kernel's switches, where it is not one of feec's own.
     """
 
     program: str
@@ -39,11 +40,12 @@ class Case:
     bandwidth: str = "max"
     energy_aware: bool = True
     util_est: bool = True
+    defaults: Mapping[str, str] = field(default_factory=lambda: DEFAULTS)
 
     @property
     def switch_lines(self) -> list[str]:
         """See `guest_cases.GuestCase`."""
-        values = {**DEFAULTS, **(self.switches or {})}
+        values = {**self.defaults, **(self.switches or {})}
         return [
             *(f"write {FILES}/{key} {value}" for key, value in values.items()),
             f"write /proc/sys/kernel/sched_energy_aware {self.energy_aware:d}",
