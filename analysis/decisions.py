@@ -29,6 +29,8 @@ from eascope.host.table import Column, Table
 PATHS = ("wake", "push", "tick")
 #: The mode of placement that looks at the distance to the next OPP before the number of tasks.
 HEADROOM_MODE = 2
+#: Mainline's placement.
+MAINLINE_MODE = 0
 #: Decisions that a report lists one by one.
 LISTED = 40
 
@@ -77,7 +79,8 @@ def reason(mode: int | None, prev_cpu: int, dst_cpu: int, compared: Sequence[Can
 
     The order is that of all modes: what fits, then energy (by which a domain's CPUs differ as their
     costs do), then, where the mode looks at them, headroom and the number of tasks, then where the
-    task was. Where the kernel does not say what fits, more energy than another's is ``not energy``.
+    task was. Only by a margin does mainline's placement keep a task where it takes more energy.
+    Where the kernel does not say what fits, more energy than another's is ``not energy``.
 
     :param mode: of the event; None: the kernel has one mode.
     """
@@ -97,8 +100,10 @@ def reason(mode: int | None, prev_cpu: int, dst_cpu: int, compared: Sequence[Can
         return "fits better"
     least = min(other.energy for other in others)
     if best.energy != least:
+        kept = mode == MAINLINE_MODE and dst_cpu == prev_cpu and best.fits == 1
         by_fit = "other" if best.fits else "not energy"
-        return "least energy" if best.energy < least else by_fit
+        dearer = "saves too little" if kept else by_fit
+        return "least energy" if best.energy < least else dearer
     equal = [other for other in others if other.energy == least]
     if best.tasks is not None:
         fewest = min(other.tasks or 0 for other in equal)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from eascope.analysis.compare import Comparison, Line, by_variant, comparison
+from eascope.analysis.derive import Derived
 from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.verdict import Verdict
@@ -146,15 +147,21 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
                 every[0].platform,
                 by_variant(
                     [
-                        (cell.names.request.variant.removesuffix(group.release), done[cell.asked])
+                        (run.cell.variant, run)
                         for other, cell in wanted
                         if other is group
+                        for run in [without_release(done[cell.asked], group.release)]
                     ]
                 ),
             ),
         )
         for group, every in groups
     ]
+
+
+def without_release(run: Derived, release: str) -> Derived:
+    """A run whose variant is named as statements name it: they are of every release."""
+    return replace(run, cell=replace(run.cell, variant=run.cell.variant.removesuffix(release)))
 
 
 def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> dict[str, Any]:

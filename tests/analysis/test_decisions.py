@@ -22,6 +22,7 @@ CASES = {
     "more tasks without headroom": (1, 0, 1, "0:1:30:0:100 1:1:30:1:100", "other"),
     "more energy": (1, 0, 1, "0:1:30:0:100 1:1:40:0:130", "other"),
     "leaves for an equal": (1, 0, 1, "0:1:30:0:100 1:1:30:0:100", "other"),
+    "less energy elsewhere, and a margin": (0, 5, 5, "5:1:-:-:600 1:1:-:-:100", "saves too little"),
     "fits worse": (1, 0, 1, "0:1:30:0:100 1:-1:30:0:50", "other"),
     "fit unknown, less energy": (None, 0, 1, "0:-:-:-:100 1:-:-:-:90", "least energy"),
     "fit unknown, the same": (None, 1, 1, "0:-:-:-:100 1:-:-:-:100", "stays among equals"),

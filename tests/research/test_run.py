@@ -10,10 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from eascope.analysis.compare import comparison
 from eascope.analysis.records.verdict import Verdict
-from eascope.host.errors import RequestError
+from eascope.host.errors import EascopeError, RequestError
 from research.draw import Study, drawn, file_of, size
-from research.run import TABLES, asked, main, only, renewed, table, verdict_row
+from research.run import (
+    TABLES,
+    asked,
+    main,
+    only,
+    renewed,
+    table,
+    verdict_row,
+    without_release,
+)
+from tests.support.compared import compared_runs
 from tests.support.repo import REPO
 from tests.support.waiting import call
 
@@ -52,6 +63,19 @@ def test_statements_of_a_release_name_variants_without_it() -> None:
     variants = (["mainline@7.3", "cas@7.3"], ["cas", "cas@7.3"], ["mainline", "cas"])
     groups = [next(asked(plan(variants=names))) for names in variants]
     assert [group.release for group in groups] == ["@7.3", "", ""]
+
+
+def test_runs_of_a_release_are_compared_without_it(tmp_path: Path) -> None:
+    """A run says which variant it is of, and `comparison` refuses another name."""
+    whole = compared_runs(tmp_path, 1)
+    later = {
+        name: [replace(run, cell=replace(run.cell, variant=f"{name}@7.3")) for run in runs]
+        for name, runs in whole.variants.items()
+    }
+    with pytest.raises(EascopeError, match=r"is a run of mainline@7\.3, not of mainline"):
+        comparison(whole.platform, later)
+    named = {name: [without_release(run, "@7.3") for run in later[name]] for name in later}
+    assert comparison(whole.platform, named).variants == whole.variants
 
 
 def test_a_comparison_on_another_engine_has_both() -> None:

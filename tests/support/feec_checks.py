@@ -87,9 +87,12 @@ PLACING = {
     "urgent-others-v5": Case("placing 10 0 0x7 0 f", switches={"feec_mode": 1, "feec_v5": 1}),
     "tiny": Case("boosted 20 0 5 none", switches={"feec_mode": 1}, util_est=False),
     "tiny-v5": Case("boosted 20 0 5 none", switches={"feec_mode": 1, "feec_v5": 1}, util_est=False),
-    "margin-none": Case("margin 20 4"),
-    "margin": Case("margin 20 4", switches={"eas_margin": 1}),
+    "margin-none": Case("margin 20 0x3"),
+    "margin": Case("margin 20 0x3", switches={"eas_margin": 1}),
+    "margin-big": Case("margin 20 0x10", switches={"eas_margin": 1}),
+    "margin-one": Case("margin 20 0x1", switches={"eas_margin": 1}),
     "margin-alone": Case("margin 20 0", switches={"eas_margin": 1}),
+    "margin-boosted": Case("margin 20 0 boosted", switches={"eas_margin": 1}),
 }
 
 
@@ -187,11 +190,21 @@ def check_v5_tiny(placed: Mapping[str, Found]) -> None:
 
 
 def check_margin(placed: Mapping[str, Found]) -> None:
-    """On a busy system a small task saves less than a sixteenth of all by leaving a big CPU."""
+    """A small task leaves a big CPU only if that saves a sixteenth of what all domains use.
+
+    By the energies of the decisions it saves 0.7 to 0.9 sixteenths beside two busy littles, and
+    about 2 beside one. A CPU that it fits better it takes at any price.
+    """
+    held = {name: found.counted["feec_margin_hit"] for name, found in placed.items()}
     # Some wake-ups are not EAS's: the system may be overutilized for a moment.
-    assert sum(line[0] < 4 for line in placed["margin-none"].lines) >= 15
-    assert sum(line[0] >= 4 for line in placed["margin"].lines) >= 15
-    assert sum(line[0] < 4 for line in placed["margin-alone"].lines) >= 15
+    for name in ("margin-none", "margin-one", "margin-alone"):
+        assert sum(line[0] < 4 for line in placed[name].lines) >= 15, name
+    for name in ("margin", "margin-big"):
+        assert sum(line[0] >= 4 for line in placed[name].lines) >= 15, name
+        assert held[name] >= 15, name
+    assert held["margin-none"] == 0
+    assert held["margin-alone"] < 5
+    assert sum(line[0] >= 4 for line in placed["margin-boosted"].lines) >= 15
 
 
 def check_auto_filter(balanced: Mapping[str, Found], *, mainline: bool) -> None:
