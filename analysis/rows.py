@@ -13,6 +13,7 @@ from eascope.analysis.measures.registry import Lines, Measure, Range
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Result
 from eascope.analysis.statement import Absent, value_at
+from eascope.analysis.tables.task_energy import IDLE, SHARED_PART
 from eascope.analysis.tables.tasks import KINDS, NO_THREAD, OTHER, REST
 from eascope.configs.billing import CHIP
 from eascope.configs.platform import Platform
@@ -169,9 +170,9 @@ def rows(
     tasks = [task.name for task in cell.tasks]
     yield from _energy(platform, cell.work.unit)
     for by, names in (("task", tasks), ("group", cell.groups)):
-        for name in (*names, OTHER):
+        for name in (*names, OTHER, IDLE, SHARED_PART):
             path = ("energy_j", by, name)
-            yield MeasureRow(f"active energy by {by}", name, "mJ", path, scale=1e3, digits=2)
+            yield MeasureRow(f"energy by {by}", name, "mJ", path, scale=1e3, digits=2)
     yield MeasureRow("work", f"in {cell.work.unit}", "", WORK, digits=2)
     for task in tasks:
         yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
@@ -188,6 +189,8 @@ def _energy(platform: Platform, work_unit: str) -> Iterator[MeasureRow]:
     yield MeasureRow(
         "energy", "mean power", "mW", ("energy_j", "total"), scale=1e3, digits=2, per_second=True
     )
+    for name in platform.energy_parts:
+        yield MeasureRow("mean power of", name, "mW", ("power_w", name), scale=1e3, digits=2)
     names = dict.fromkeys(
         component_of(state.name) for cluster in platform.clusters for state in cluster.idle_states
     )

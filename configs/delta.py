@@ -186,12 +186,38 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
             _remove(top, data, dotted)
     data["name"] = path.stem
     _merge(top, data, changes, "")
+    _check_own_names(top, data)
     _bill_no_other_opps(data)
     own = f"own-{path.stem}"
     if _give_sources(data, changes, own):
         text = f"assumed: {path.name} has another figure than {base['name']}"
         data["sources"].setdefault(own, text)
     return data
+
+
+def _check_own_names(top: StrictTable, data: Data) -> None:
+    """Figures that the file itself states are of clusters and OPPs of the platform.
+
+    The base's may be of others, which the file has removed: those are left out.
+    """
+    clusters = {name: _tables(entry.get("opps")) for name, entry in _named(data["cluster"]).items()}
+    curves = top.table("curves") if top.has("curves") else None
+    for key in ("policies", "early_us"):
+        if curves and curves.has(key):
+            curves.table(key).only(clusters)
+    dsu = curves.table("dsu") if curves and curves.has("dsu") else None
+    for row in dsu.tables("votes", 0, 100) if dsu and dsu.has("votes") else ():
+        row.text("of", clusters)
+    for name, entry in _named(top.data.get("cluster")).items():
+        busy = entry.get("busy") if isinstance(entry, dict) else None
+        known = [str(row.get("khz")) for row in clusters.get(name, ())]
+        for kind, table in busy.items() if isinstance(busy, dict) else ():
+            opps = table.get("opps") if isinstance(table, dict) else None
+            stated = opps if isinstance(opps, dict) else [row.get("khz") for row in _tables(opps)]
+            for khz in stated:
+                if str(khz).replace("_", "") not in known:
+                    where = f"cluster.{name}.busy.{kind}.opps"
+                    raise bad_input(top.file, where, khz, f"OPPs of {name}: {', '.join(known)}")
 
 
 def _bill_no_other_opps(data: Data) -> None:

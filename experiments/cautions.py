@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from eascope.configs.activity import CAPACITY_TOLERANCE, with_speeds
-from eascope.configs.billing import DERIVED, PUBLISHED, SMOOTH, WATTSON
+from eascope.configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED, SMOOTH, WATTSON
 from eascope.configs.knobs import HARDWARE
 from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
 from eascope.experiments.request import Names
 from eascope.experiments.scenario import REALTIME
 from eascope.kernels.state import asymmetric
@@ -50,16 +52,46 @@ def _other_capacities(platform: Platform, ipc: Sequence[float]) -> str:
 
 
 def billed_by_others(names: Names, power: str) -> str:
-    """A word about figures of a person's own file that do not bill, where some may not; else ""."""
-    if not names.platform.base or power in (PUBLISHED, DERIVED):
+    """A word about figures of a person's own file by which ``power`` does not bill; else ""."""
+    platform = names.platform
+    if not platform.base:
         return ""
-    reads = "of the file only clocks and idle states"
-    if power not in (WATTSON, SMOOTH):
-        reads = f"busy CPUs' powers from the tables busy.{power}"
-    return (
-        f"{names.platform.name} is billed by {power} power, which reads {reads}: an OPP's power_uw "
-        "is the kernel's alone (--power published bills by it)"
-    )
+    own, base = _billing_figures(platform), _billing_figures(load_platform(platform.base))
+    unread = [
+        figure
+        for figure, (value, readers) in own.items()
+        if value != base.get(figure, (value,))[0] and power not in readers
+    ]
+    if not unread:
+        return ""
+    return f"{platform.name} is billed by {power} power, which does not read {', '.join(unread)}"
+
+
+def _billing_figures(platform: Platform) -> dict[str, tuple[object, Collection[str]]]:
+    """What may bill, by its key: figures, and the powers that read them."""
+    tables = {PUBLISHED, PROFILE, MEASURED}
+    shared = tables - {*platform.billing.included}
+    leaks = {DERIVED} if platform.idle.leakage != DERIVED else {DERIVED} | tables
+    curves = platform.curves
+    found: dict[str, tuple[object, Collection[str]]] = {
+        "temperature_c": (platform.temperature_c, leaks),
+        "idle": (platform.idle, tables | {DERIVED}),
+        "shared": (platform.shared, shared | {DERIVED}),
+        "curves": (curves and replace(curves, rail_active=0, source=""), {WATTSON, SMOOTH}),
+        "curves.rail_uw_per_mhz_v2": (curves and curves.rail_active, {SMOOTH}),
+    }
+    for cluster in platform.clusters:
+        where = f"cluster.{cluster.name}"
+        opps = [(opp.khz, opp.power_uw) for opp in cluster.opps]
+        parts = [cluster.shared_on_uw, cluster.shared_off_uw]
+        idle = [state.power_uw for state in cluster.idle_states]
+        found |= {
+            f"{where}.opps.power_uw": (opps, {PUBLISHED}),
+            f"{where}.shared_uw": (parts, shared),
+            f"{where}.idle_states.power_uw": (idle, tables - leaks),
+            **{f"{where}.busy.{busy.name}": (busy.power_uw, {busy.name}) for busy in cluster.busy},
+        }
+    return found
 
 
 def without_eas(names: Names) -> str:
@@ -80,6 +112,13 @@ def without_latency_nice(names: Names) -> str:
         f"{names.variant.name}: latency_nice has no effect: the kernel {names.kernel.name} has no "
         "such attribute (that of latnice-off has)"
     )
+
+
+def without_floors(names: Names) -> str:
+    """A word about clock floors that are switched off where there are none; else ""."""
+    if names.request.controls.clock_floors or load_platform(names.request.platform).floors:
+        return ""
+    return f"{names.platform.name} has no clock floors to do without"
 
 
 def without_fair_server(names: Names) -> str:

@@ -220,6 +220,12 @@ def _begin_us(scenario: Scenario, task: Task, noise: bool) -> int:
     return 1000 * (stir_ms if runs_once else scenario.placing_ms)
 
 
+def latest_begin_ms(scenario: Scenario, noise: bool) -> int:
+    """When the last task begins, after rt-app's start and without a seed's draw."""
+    own = (task for task in scenario.tasks if not task.recorded)
+    return max((_begin_us(scenario, task, noise) for task in own), default=0) // 1000
+
+
 def keys_of(task: Task) -> list[str]:
     """The threads of a task as rt-app's input, or the recording, names them."""
     if task.recorded:

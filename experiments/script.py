@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from eascope.engines.base import Elision
 from eascope.experiments import groups, members, recorded
 from eascope.experiments.program import MEASURED
-from eascope.experiments.rtapp import memory_name, process_of
+from eascope.experiments.rtapp import latest_begin_ms, memory_name, process_of
 from eascope.experiments.scenario import Move, Scenario, Task, Write
 from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.experiments.workload import Workload
@@ -237,11 +237,14 @@ def _window(
     sleeps = "until-ms" if scenario.writes else "sleep-ms"
     early = [event for event in scenario.writes if not event.at_ms]
     apart = [*groups.partitions(scenario.groups), *_events(scenario, early, workload, traced)]
-    stir_ms = replicate.stir_ms
+    # Mainline's time is counted from where all tasks have begun.
+    late_ms = latest_begin_ms(scenario, replicate.noise) if window.mainline_ms else 0
+    stir_ms = max(0, replicate.stir_ms - late_ms)
     tasks = workload.own
     waited = tasks if window.until == "tasks-end" else ()
     # Tasks that end begin with the window; it must not begin later.
-    warm_up_ms = window.warmup_ms + (0 if waited else scenario.placing_ms)
+    placing_ms = max(0, scenario.placing_ms - max(0, late_ms - replicate.stir_ms))
+    warm_up_ms = window.warmup_ms + (0 if waited else placing_ms)
     # Threads that only stir end before the window.
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
     return [
@@ -251,7 +254,7 @@ def _window(
         *(f"spawn {name} {_command(name, rt_apps[name])}" for name in workload.documents),
         *_attributes(scenario, workload),
         *members.loads(scenario, full, starts),
-        *([f"sleep-ms {window.mainline_ms}"] if window.mainline_ms else []),
+        *([f"sleep-ms {window.mainline_ms + late_ms}"] if window.mainline_ms else []),
         *switching,
         # Stirring pins threads to every CPU.
         *([f"sleep-us {stir_ms * 1000}", *apart] if apart else []),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from eascope.analysis.difference import Difference, difference
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.long_table import MeasuredCell
+from eascope.experiments.sweeps.point import CONTROL
 from eascope.host.errors import RequestError
 
 #: Columns after those of the axes.
@@ -54,6 +55,7 @@ def place_of(campaign: Campaign, axis: str) -> int:
     :raises RequestError: there is none of this name, or it has one value.
     """
     varied = [axis.name for axis in campaign.axes if len(axis.choices) > 1]
+    axis = axis if axis in varied else axis.removeprefix(CONTROL)
     if axis not in varied:
         raise RequestError(
             f"--against {axis}: allowed: an axis of {campaign.file} with more than one value"

@@ -68,7 +68,7 @@ def test_the_controller_is_in_the_stack_and_dram_apart(
     stack, _, after_stack = text_of(shown).partition("\nmemory, not in the total\n")
     assert "\n  memory controller, not in the total " in stack
     assert "DRAM" not in stack
-    apart, _, _ = after_stack.partition("\nactive energy by task\n")
+    apart, _, _ = after_stack.partition("\nenergy by task\n")
     assert apart.startswith("  DRAM ")
     assert "controller" not in apart
     ticks = [label.get_text() for label in draw(shown).axes[0].get_yticklabels()]

@@ -207,6 +207,14 @@ WRONG = {
     "a source for nothing": ('sources.x = "assumed: abcde"', "sources.x = 'assumed: abcde':"),
     "another name than the file's": ('name = "yours"', "name = 'yours': allowed: 'mine'"),
     "idle states of no kind": ("cluster.big.idle_states = [3]", "cluster.big.idle_states = [3]"),
+    "a measured power at no OPP": (
+        "cluster.big.busy.measured.opps.120_000.power_uw = 900_000",
+        "busy.measured.opps = '120_000': allowed: OPPs of big: 600000, 1000000, 1200000",
+    ),
+    "a list of measured powers at no OPP": (
+        "cluster.big.busy.measured.opps = [{ khz = 7, power_uw = 9 }]",
+        "busy.measured.opps = 7: allowed: OPPs of big: 600000, 1000000, 1200000",
+    ),
     "dvfs of no kind": ("dvfs = 3", "dvfs = 3: allowed: a table"),
 }  # fmt: skip
 
@@ -218,6 +226,37 @@ def test_wrong_differences_are_one_line(delta: Write, case: str) -> None:
     wrong = refusal(load_platform, path)
     assert wrong.startswith(f"{path}: ")
     assert message in wrong
+
+
+@pytest.mark.parametrize(
+    ("base", "text", "message"),
+    [
+        (
+            "pixel6",
+            "curves.early_us.bigs = 0",
+            "early_us.bigs = 0: no such key (did you mean big?)",
+        ),
+        (
+            "pixel6",
+            "curves.policies.bigs = 4",
+            "policies.bigs = 4: no such key (did you mean big?)",
+        ),
+        (
+            "pixel9",
+            'curves.dsu.votes = [{ of = "bigs", khz = 700_000, dsu_khz = 1_444_000 }]',
+            "curves.dsu.votes[0].of = 'bigs': allowed: one of",
+        ),
+    ],
+)
+def test_a_figure_of_curves_for_no_cluster_is_one_line(
+    delta: Write, base: str, text: str, message: str
+) -> None:
+    """The base's own may be of clusters that the file removed; they are left out."""
+    head = f'base = "{base}"\nsummary = "x"\n'
+    assert message in refusal(load_platform, delta(text, head=head))
+    without = load_platform(delta('remove = ["cluster.mid"]', head=head))
+    assert without.curves
+    assert "mid" not in without.curves.early_us
 
 
 @pytest.mark.parametrize(

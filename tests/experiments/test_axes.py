@@ -79,18 +79,38 @@ def test_what_changes_nothing_of_a_power_is_left_out_with_a_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("power", "word"),
-    [("wattson", "only clocks and idle states"), ("measured", "tables busy.measured")],
+    ("line", "unread"),
+    [
+        ("memory_mib = 512", {}),
+        ("cluster.big.opps.2802000.power_uw = 3_000_000", {"wattson": "cluster.big.opps.power_uw"}),
+        (
+            "cluster.big.busy.profile.opps.2802000.power_uw = 3_000_000",
+            dict.fromkeys(("wattson", "published"), "cluster.big.busy.profile"),
+        ),
+        (
+            "cluster.big.idle_states.wfi.power_uw = 9",
+            dict.fromkeys(("wattson", "published"), "cluster.big.idle_states.power_uw"),
+        ),
+        ("temperature_c = 90", {"wattson": "temperature_c"}),
+        ("shared.on_uw = 90_000", {"wattson": "shared"}),
+        ("curves.early_us.big = 100", {"published": "curves"}),
+        (
+            "curves.rail_uw_per_mhz_v2 = 366",
+            dict.fromkeys(("wattson", "published"), "curves.rail_uw_per_mhz_v2"),
+        ),
+    ],
 )
-def test_a_file_of_ones_own_is_told_which_figures_bill(
-    tmp_path: Path, power: str, word: str
+def test_a_file_of_ones_own_is_told_which_figures_do_not_bill(
+    tmp_path: Path, line: str, unread: dict[str, str]
 ) -> None:
+    """By each power it is told exactly of those that it does not read."""
     path = tmp_path / "mine.toml"
-    path.write_text('base = "pixel6"\nsummary = "s"\nmemory_mib = 512\n')
+    path.write_text(f'base = "pixel6"\nsummary = "s"\n{line}\n')
     (names, _) = asked(platform=str(path))
-    assert word in billed_by_others(names, power)
-    assert billed_by_others(names, "published") == ""
-    assert billed_by_others(asked(platform="pixel6")[0], power) == ""
+    for power in ("wattson", "published"):
+        word = billed_by_others(names, power)
+        assert word.partition("does not read ")[2] == unread.get(power, "")
+    assert billed_by_others(asked(platform="pixel6")[0], "wattson") == ""
 
 
 def test_what_was_asked_for_is_no_alternative() -> None:

@@ -13,6 +13,7 @@ from eascope.experiments.cautions import (
     rate_warnings,
     without_eas,
     without_fair_server,
+    without_floors,
     without_latency_nice,
     wrong_capacities,
 )
@@ -243,6 +244,14 @@ def test_real_time_tasks_without_a_fair_server_are_named() -> None:
     assert word in without_fair_server(resolve(urgent))
     assert without_fair_server(resolve(replace(urgent, controls=Controls()))) == ""
     assert without_fair_server(resolve(replace(urgent, scenario="smoke"))) == ""
+
+
+def test_floors_that_are_not_there_cannot_be_switched_off_unseen() -> None:
+    without = Controls(clock_floors=False)
+    request = Request("juno-r2", "mainline", "smoke", controls=without)
+    assert without_floors(resolve(request)) == "juno-r2 has no clock floors to do without"
+    assert without_floors(resolve(replace(request, platform="pixel6"))) == ""
+    assert without_floors(resolve(replace(request, controls=Controls()))) == ""
 
 
 @pytest.mark.guest

@@ -70,6 +70,27 @@ def test_a_window_may_begin_under_mainline(artefacts: Artefacts, tmp_path: Path)
             prepared(variant=variant, scenario=str(path))
 
 
+@pytest.mark.parametrize(
+    ("task", "phase", "before_ms", "after_ms"),
+    [
+        ("", PHASE, 700, 1400),
+        ('start_cpus = "big"', PHASE, 1700, 400),
+        ("", f"loops = 2\n{PHASE}\n[[task.phase]]\n{PHASE}", 1700, 400),
+    ],
+)
+def test_mainlines_time_counts_from_where_all_tasks_have_begun(
+    artefacts: Artefacts, tmp_path: Path, task: str, phase: str, before_ms: int, after_ms: int
+) -> None:
+    """What begins after the stirring runs as long under mainline as what does not."""
+    window = 'from = "mainline"\nmainline_ms = 700\nwarmup_ms = 400\nshort_ms = 9\nfull_ms = 9'
+    path = write(tmp_path, task, phase, window=window)
+    lines = prepared(variant="cas", scenario=path).machine.script.decode().splitlines()
+    switch = lines.index(f"write {ENERGY_AWARE} 0")
+    begin = next(n for n, line in enumerate(lines) if line.startswith("spawn rt-app"))
+    assert f"sleep-ms {before_ms}" in lines[begin:switch]
+    assert f"sleep-us {after_ms * 1000}" in lines[switch : lines.index("start")]
+
+
 CAP = "/sys/devices/system/cpu/cpufreq/policy4/scaling_max_freq"
 
 

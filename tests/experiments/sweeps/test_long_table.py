@@ -11,7 +11,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.experiments.cli.main import main
 from eascope.experiments.sweeps.campaign_table import against, plain
-from eascope.experiments.sweeps.differences import differences, other_work
+from eascope.experiments.sweeps.differences import differences, other_work, place_of
 from eascope.experiments.sweeps.long_table import MeasuredCell
 from eascope.experiments.sweeps.part import run_part
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
@@ -118,6 +118,11 @@ def test_platforms_are_compared_and_other_work_is_said(
     assert not other_work(plan, "variant")
     same = campaign(set={"little.cpus": [2, 4]}, reference="cortex-a72@1200")
     assert not other_work(same, "little.cpus")
+
+
+def test_an_axis_has_the_name_that_set_it_and_that_of_its_column() -> None:
+    plan = campaign(controls={"power": ["measured", "published"]})
+    assert place_of(plan, "controls.power") == place_of(plan, "power")
 
 
 def test_a_figure_is_not_drawn_twice(
