@@ -183,7 +183,7 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
         for name in result.names:
             cell = [*head, name + release, result.baseline + release, *_cell(result, name)]
             energies = [*head, name + release, list(result.total.values[name].values())]
-            rows["cells"].append(cell)
+            rows["cells"] += [cell] if cell not in rows["cells"] else []
             rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
         for verdict in map(verdict_row, filter(partial(_ran, result), result.verdicts)):
             row = [*head, verdict[0] + release, *verdict[1:]]
