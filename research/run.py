@@ -18,6 +18,7 @@ from eascope.analysis.compare import Comparison, Line, by_variant, comparison
 from eascope.analysis.derive import Derived
 from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
+from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.analysis.statement import parse
@@ -150,7 +151,11 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
                         (run.cell.variant, run)
                         for other, cell in wanted
                         if other is group
-                        for run in [without_release(done[cell.asked], group.release)]
+                        for run in [
+                            without_release(
+                                done[cell.asked], group.release, cell.names.scenario.expect
+                            )
+                        ]
                     ]
                 ),
             ),
@@ -159,9 +164,16 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     ]
 
 
-def without_release(run: Derived, release: str) -> Derived:
-    """A run whose variant is named as statements name it: they are of every release."""
-    return replace(run, cell=replace(run.cell, variant=run.cell.variant.removesuffix(release)))
+def without_release(run: Derived, release: str, expect: Sequence[Expectation]) -> Derived:
+    """A run of a release under its variant's name, with the statements that name it so.
+
+    :param expect: the scenario's statements, which are of every release.
+    """
+    if not release:
+        return run
+    variant = run.cell.variant.removesuffix(release)
+    stated = tuple(statement for statement in expect if statement.variant == variant)
+    return replace(run, cell=replace(run.cell, variant=variant, expect=stated))
 
 
 def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> dict[str, Any]:

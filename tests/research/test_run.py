@@ -69,13 +69,16 @@ def test_runs_of_a_release_are_compared_without_it(tmp_path: Path) -> None:
     """A run says which variant it is of, and `comparison` refuses another name."""
     whole = compared_runs(tmp_path, 1)
     later = {
-        name: [replace(run, cell=replace(run.cell, variant=f"{name}@7.3")) for run in runs]
-        for name, runs in whole.variants.items()
+        name: [replace(run, cell=replace(run.cell, variant=f"{name}@7.3", expect=()))]
+        for name, (run,) in whole.variants.items()
     }
     with pytest.raises(EascopeError, match=r"is a run of mainline@7\.3, not of mainline"):
         comparison(whole.platform, later)
-    named = {name: [without_release(run, "@7.3") for run in later[name]] for name in later}
+    every = [entry for (run,) in whole.variants.values() for entry in run.cell.expect]
+    assert every
+    named = {name: [without_release(run, "@7.3", every)] for name, (run,) in later.items()}
     assert comparison(whole.platform, named).variants == whole.variants
+    assert without_release(later["cas"][0], "", every) == later["cas"][0]
 
 
 def test_a_comparison_on_another_engine_has_both() -> None:
