@@ -45,7 +45,9 @@ WORK, PER_WORK = ("work",), ("energy_per_work_j",)
 UNITS = {
     "_per_work_j": "J for a unit of work",
     "_j": "J",
+    "_w": "W",
     "_us": "us",
+    "_ms": "ms",
     "_mhz": "MHz",
     "_per_s": "1/s",
     "throughput": "1/s",

@@ -199,3 +199,11 @@ END = counters_text(push_check=999, tick_moved=999)
 )
 def test_pushes_are_those_between_start_and_stop(state: str, pushed: Pushes | None) -> None:
     assert pushes(state, 10.0) == pushed
+
+
+def test_the_name_of_a_measure_ends_with_its_unit() -> None:
+    """JSON and tables take the unit from the name."""
+    whole = [each for each in MEASURES if not each.unit.startswith(("share", "1 ="))]
+    assert {each.name: rows.unit_of(each.name) for each in whole} == {
+        each.name: each.unit for each in whole
+    }

@@ -251,7 +251,7 @@ def test_loads_and_servers_print_no_measures(tmp_path: Path) -> None:
 def test_a_measure_has_its_unit_at_its_end() -> None:
     assert {*MEASURES} <= {*PARSERS}
     units = {unit_of(name) for names in MEASURES.values() for name in names}
-    assert units == {"", "us", "s", "1/s"}
+    assert units == {"", "us", "ms", "s", "1/s"}
     assert unit_of("tps") == "1/s"
     assert unit_of("thread0_p99_us") == "us"
     assert is_measure("cyclictest", "thread17_p99_us")
