@@ -200,7 +200,7 @@ def _check_own_names(top: StrictTable, data: Data) -> None:
 
     The base's may be of others, which the file has removed: those are left out.
     """
-    clusters = {name: _tables(entry.get("opps")) for name, entry in _named(data["cluster"]).items()}
+    clusters = {str(row.get("name")): _tables(row.get("opps")) for row in _tables(data["cluster"])}
     curves = top.table("curves") if top.has("curves") else None
     for key in ("policies", "early_us"):
         if curves and curves.has(key):
