@@ -25,7 +25,7 @@ from eascope.analysis.statement import parse
 from eascope.configs.platform_file import load_platform
 from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.arguments import count
-from eascope.experiments.cell import identity_of, prepare
+from eascope.experiments.cell import Cell, identity_of, prepare
 from eascope.experiments.controls import AS_IT_IS
 from eascope.experiments.finished import derived_for
 from eascope.experiments.pool import run_all
@@ -142,26 +142,20 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     cells = {cell.asked: cell for _, cell in wanted}
     done = dict(zip(cells, run_all(list(cells.values()), derived_for), strict=True))
     return [
-        (
-            group,
-            comparison(
-                every[0].platform,
-                by_variant(
-                    [
-                        (run.cell.variant, run)
-                        for other, cell in wanted
-                        if other is group
-                        for run in [
-                            without_release(
-                                done[cell.asked], group.release, cell.names.scenario.expect
-                            )
-                        ]
-                    ]
-                ),
-            ),
-        )
+        (group, comparison(every[0].platform, by_variant(_of(group, wanted, done))))
         for group, every in groups
     ]
+
+
+def _of(
+    group: StudyGroup, wanted: Sequence[tuple[StudyGroup, Cell]], done: Mapping[Any, Derived]
+) -> Iterator[tuple[str, Derived]]:
+    """The runs of a group, each with its variant as statements name it."""
+    for other, cell in wanted:
+        if other is group:
+            expect = cell.names.scenario.expect
+            run = without_release(done[cell.asked], group.release, expect)
+            yield run.cell.variant, run
 
 
 def without_release(run: Derived, release: str, expect: Sequence[Expectation]) -> Derived:
