@@ -18,7 +18,7 @@ from eascope.kernels.variants import EAS_GOVERNOR, Variant, boot_args
 
 #: Under which name the guest looks whether the kernel took its boot arguments.
 BOOT_PROOF = "boot-arguments"
-#: Arguments that no part of the kernel reads, but `rootfs/members/policy.c` does.
+#: Arguments that no part of the kernel reads, but `rootfs/members/policy` does.
 USER_SPACE = "eascope."
 #: Prints those that it did not take, and each warning of its log that names one; fails if any.
 #: One with a dot in its name must read back. Of the others, init is given those that nobody took.

@@ -7,6 +7,7 @@ hundred instructions, an inflated one some ten thousand.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -236,7 +237,7 @@ def compiled_programs(
     """
     version, libc = said_of("guest", _compiler_and_libc)
     fields = {
-        "sources": {source.name: sha256_file(source) for source in sources},
+        "sources": {os.path.relpath(source, folder): sha256_file(source) for source in sources},
         "compiler": version,
         "libc": libc,
         "flags": [*FLAGS, *LINK_FLAGS],
@@ -245,7 +246,8 @@ def compiled_programs(
 
     def build(work: Path) -> None:
         compiler = arm64_tool("gcc", libc=True)
-        headers = sorted({f"-I{source.parent}" for source in sources} - {f"-I{folder}"})
+        outside = {s.parent for s in sources if not s.is_relative_to(folder)}
+        headers = sorted(f"-I{parent}" for parent in outside)
         command = [compiler, *FLAGS, *LINK_FLAGS, *headers]
         for name, files in units.items():
             # Compiled where the sources lie, so that no path of this machine gets into it.

@@ -33,7 +33,10 @@ UNITS = {
         *("base.c", "become.c", "log.c", "main.c", "outside.c", "pids.c", "room.c", "run.c"),
     ],
     "schbench": ["schbench.c"],
-    "policy": ["policy.c"],
+    "policy": [
+        *("policy/browser.c", "policy/draws.c", "policy/groups.c", "policy/host.c"),
+        *("policy/main.c", "policy/migrate.c", "policy/samples.c", "policy/watch.c"),
+    ],
 }
 
 
@@ -114,7 +117,7 @@ def with_archive(image: ImageArtefact, more: bytes, label: str) -> ImageArtefact
 
 def _programs_image(base: ImageArtefact) -> ImageArtefact:
     provided = debian_programs()
-    sources = [*sorted(MEMBERS.glob("*.[ch]")), *sorted(INCLUDE.glob("*.h"))]
+    sources = [*sorted(MEMBERS.rglob("*.[ch]")), *sorted(INCLUDE.glob("*.h"))]
     ours = compiled_programs("members", "programs of the guest", MEMBERS, sources, UNITS)
     archive = Archive()
     for name in UNITS:

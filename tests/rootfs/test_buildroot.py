@@ -303,8 +303,11 @@ def test_the_package_of_ours_is_compiled_as_everywhere() -> None:
     assert link
     assert tuple(flags[1].split()) == FLAGS
     assert tuple(link[1].split()) == LINK_FLAGS
-    members = {path.name for path in (TREE.parent / "members").glob("*.c")}
+    folder = TREE.parent / "members"
+    members = {str(path.relative_to(folder)) for path in folder.rglob("*.c")}
     assert members == {name for names in UNITS.values() for name in names}
+    assert all(f"COMPILE,members,{name}," in text for name in UNITS)
+    assert all(f"made/{name} $(TARGET_DIR)/bin/{name}\n" in text for name in UNITS)
     users = (TREE / "overlay/etc/passwd").read_bytes(), (TREE / "overlay/etc/group").read_bytes()
     assert users == USERS
 

@@ -41,12 +41,14 @@ ifeq ($(BR2_PACKAGE_EASCOPE_GUEST_MEMBERS),y)
 define EASCOPE_GUEST_BUILD_MEMBERS
 	$(call EASCOPE_GUEST_COMPILE,members,member,$$(LC_ALL=C ls *.c | grep -vx schbench.c))
 	$(call EASCOPE_GUEST_COMPILE,members,schbench,schbench.c)
+	$(call EASCOPE_GUEST_COMPILE,members,policy,$$(LC_ALL=C ls policy/*.c))
 endef
 EASCOPE_GUEST_POST_BUILD_HOOKS += EASCOPE_GUEST_BUILD_MEMBERS
 
 define EASCOPE_GUEST_INSTALL_MEMBERS
 	$(INSTALL) -D -m 0755 $(@D)/made/member $(TARGET_DIR)/bin/member
 	$(INSTALL) -D -m 0755 $(@D)/made/schbench $(TARGET_DIR)/bin/schbench
+	$(INSTALL) -D -m 0755 $(@D)/made/policy $(TARGET_DIR)/bin/policy
 endef
 EASCOPE_GUEST_POST_INSTALL_TARGET_HOOKS += EASCOPE_GUEST_INSTALL_MEMBERS
 endif
