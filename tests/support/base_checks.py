@@ -9,10 +9,12 @@ import pytest
 
 from eascope.configs.package_budget import BudgetStep
 from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
 from eascope.engines.base import EngineFailed
 from eascope.experiments.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.switches import FEATURES, STATS
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.switches import FEATURES, ONLINE, STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import checked, counters, guest_program
 
@@ -423,3 +425,31 @@ def check_table(kernel: KernelArtefact, platform: Platform, folder: Path) -> Non
     for number, line in enumerate(NOT_FORCED):
         with pytest.raises(EngineFailed, match="force"):
             checked(kernel.image, platform, [f"write {FORCE} {line}"], folder / f"{number}")
+
+
+TURBO = """
+base = "juno-r2"
+summary = "Juno with a turbo OPP, which is on at boot"
+dvfs.boost = true
+cluster.big.opps.1200000.turbo = true
+"""
+
+
+def check_boost_after_absence(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
+    """A policy that comes back has the boost switch's state; before 7.1 mainline lacks that."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (file := folder / "turbo.toml").write_text(TURBO)
+    policy, bigs = "/sys/devices/system/cpu/cpufreq/policy4", (4, 5)
+    script = [
+        f"collect {policy}/scaling_max_freq before",
+        *(f"write {ONLINE.format(cpu)} 0" for cpu in bigs),
+        "write /sys/devices/system/cpu/cpufreq/boost 0",
+        *(f"write {ONLINE.format(cpu)} 1" for cpu in bigs),
+        f"write {policy}/scaling_governor performance",
+        "sleep-ms 20",
+        *(f"collect {policy}/{name} {name}" for name in ("scaling_max_freq", "scaling_cur_freq")),
+    ]
+    done = checked(kernel.image, load_platform(str(file)), script, folder)
+    assert done.text("before") == "1200000\n"
+    wanted = "1200000\n" if kernel.release == DEFAULT else "1000000\n"
+    assert done.text("scaling_max_freq") == done.text("scaling_cur_freq") == wanted
