@@ -36,12 +36,12 @@ void eascope_force_init(struct dentry *dir);
 
 /* On once activations are counted: */
 DECLARE_STATIC_KEY_FALSE(eascope_counting);
-int __eascope_decide(struct task_struct *p, int cpu, int wake_flags);
+int __eascope_decide(struct task_struct *p, int cpu);
 
-static __always_inline int eascope_decide(struct task_struct *p, int cpu, int wake_flags)
+static __always_inline int eascope_decide(struct task_struct *p, int cpu)
 {
 	if (static_branch_unlikely(&eascope_counting))
-		cpu = __eascope_decide(p, cpu, wake_flags);
+		cpu = __eascope_decide(p, cpu);
 
 	return cpu;
 }
@@ -52,7 +52,7 @@ static __always_inline void __eascope_count(enum eascope_counter counter) { }
 
 static inline void eascope_init_debugfs(struct dentry *parent) { }
 
-static inline int eascope_decide(struct task_struct *p, int cpu, int wake_flags)
+static inline int eascope_decide(struct task_struct *p, int cpu)
 {
 	return cpu;
 }

@@ -108,8 +108,8 @@ static struct eascope_entry *eascope_entry_of(struct task_struct *p, unsigned in
 	return found < 0 ? NULL : &eascope_table[found];
 }
 
-/* The CPU on which the wakeup or fork @wake_flags of @p goes; @cpu is what its class chose. */
-int __eascope_decide(struct task_struct *p, int cpu, int wake_flags)
+/* The CPU on which @p wakes up or begins; @cpu is what its class chose. */
+int __eascope_decide(struct task_struct *p, int cpu)
 {
 	unsigned int activation = eascope_activations(p);
 	struct eascope_entry *entry = eascope_entry_of(p, activation);
