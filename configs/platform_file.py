@@ -344,15 +344,15 @@ def _check_ascends(row: StrictTable, before: Opp, opp: Opp) -> None:
 def _read_idle_states(table: StrictTable, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
     """The idle states, WFI first, each deeper: longer residency, no shorter exit, no more power."""
     states: list[IdleState] = []
-    for row in table.tables("idle_states", 1, MAX_IDLE_STATES):
-        name = row.name("name")
+    rows = table.tables("idle_states", 1, MAX_IDLE_STATES)
+    for row in rows:
         told = (
             row.integer("entry_us", 0, 100_000, "us"),
             row.integer("exit_us", 0, 100_000, "us"),
         )
-        sleeps = name == table.data.get("cluster_sleep")
+        sleeps = row is rows[-1] and table.has("cluster_sleep")
         state = IdleState(
-            name=name,
+            name=row.name("name"),
             entry_us=told[0],
             exit_us=told[1],
             residency_us=row.integer("residency_us", 0, 10_000_000, "us"),
