@@ -30,6 +30,9 @@ Times = npt.NDArray[np.int64]
 #: State of a CPU that is awake, of one that leaves an idle state, and of one that enters it.
 AWAKE, LEAVING, ENTERING = -1, -2, -3
 
+#: Before and after the window, where the trace has no event: longer than any way.
+_LONG_NS = 10**12
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -71,38 +74,32 @@ def _of_cpu(
     path: Path,
     cpu: int,
 ) -> Iterator[Stretch]:
-    """Stretches of one CPU, cut to the window, with the ways into and out of idle states."""
-    state, since = AWAKE, window.t0_ns
+    """Stretches of one CPU in and about the window, whose ends are the whole stays'."""
+    state, since = AWAKE, window.t0_ns - _LONG_NS
     # A CPU that slept through everything has no event at all: it was idle since before the trace.
     if not events:
         state = len(states) - 1
     elif events[0][1] == ENDS:
         state = 0 if len(states) == 1 else _entered_before(events, states, window)
-    for event_ns, entered in [*events, (window.t1_ns, ENDS)]:
-        at = min(event_ns, window.t1_ns)
+    for at, entered in [*events, (window.t1_ns + _LONG_NS, ENDS)]:
         if entered != ENDS and entered >= len(states):
             raise EascopeError(
                 f"{path}: cpu {cpu} enters idle state {entered}, but has only {len(states)} states"
             )
-        if at <= since:
-            state = AWAKE if entered == ENDS else entered
-            continue
-        yield Stretch(since, at, state)
+        if at > max(since, window.t0_ns):
+            yield Stretch(since, at, state)
         state, since = (AWAKE if entered == ENDS else entered), at
-        if at == window.t1_ns:
+        if at >= window.t1_ns:
             return
 
 
 def _parts(whole: Stretch, entry_ns: int, exit_ns: int, window: Window) -> Iterator[Stretch]:
-    """A stay without its ways, and these: what begins or ends with the window has none there."""
-    leaves = whole.t1_ns
-    if whole.t1_ns < window.t1_ns:
-        leaves = max(whole.t0_ns, whole.t1_ns - exit_ns)
-    asleep = whole.t0_ns
-    if whole.t0_ns > window.t0_ns:
-        asleep = min(leaves, whole.t0_ns + entry_ns)
+    """What of a stay lies in the window: its entry, the state itself, its exit."""
+    leaves = max(whole.t0_ns, whole.t1_ns - exit_ns)
+    asleep = min(leaves, whole.t0_ns + entry_ns)
     edges = (whole.t0_ns, asleep, leaves, whole.t1_ns)
-    for (t0, t1), state in zip(pairwise(edges), (ENTERING, whole.state, LEAVING), strict=True):
+    cut = (min(max(edge, window.t0_ns), window.t1_ns) for edge in edges)
+    for (t0, t1), state in zip(pairwise(cut), (ENTERING, whole.state, LEAVING), strict=True):
         if t1 > t0:
             yield Stretch(t0, t1, state)
 
