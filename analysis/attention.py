@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from eascope.analysis.compare import OTHER_WORK_PERCENT, Comparison
 from eascope.analysis.records.cell import CellRecord, ProgramRecord
 from eascope.analysis.records.result import Result
+from eascope.configs.source import KINDS, kind
 
 
 def attention(comparison: Comparison) -> list[str]:
     """One line for each warning; empty if there is none."""
     return [
         *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
+        *_hangs_on_idle(comparison),
         *_system_rate(comparison),
         *_window(comparison.cell),
     ]
@@ -49,6 +51,48 @@ def _unfinished(comparison: Comparison) -> Iterator[str]:
                     f"{task} missed {missed:.4g} of {jobs:.4g} deadlines under {name}: "
                     f"{unfinished:.4g} of its turns did not end in the window"
                 )
+
+
+def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:
+    """Deadlines, frames and latencies that the time to enter and leave idle states decides."""
+    ways = [
+        state.takes for cluster in comparison.platform.clusters for state in cluster.idle_states[1:]
+    ]
+    if not ways:
+        return
+    kinds = {kind(takes.source) for takes in ways}
+    weakest = next(word for word in reversed(KINDS) if word in kinds).removesuffix(" from")
+    entry_us = max(max(takes.entry_us, takes.last_entry_us) for takes in ways)
+    exit_us = max(max(takes.exit_us, takes.first_exit_us) for takes in ways)
+    axis = f"({weakest}: up to {entry_us} + {exit_us} us; --robust=idle_exit)"
+    time = "the time to enter and leave idle states"
+    for name, by_seed in comparison.results.items():
+        results = [*by_seed.values()]
+        for task in comparison.tasks:
+            hung = sum(each.more.get("missed_in_idle", {}).get(task, 0) for each in results)
+            if hung:
+                missed = sum(each.deadlines[task].missed for each in results)
+                yield (
+                    f"{hung:.0f} of {missed:.0f} missed deadlines of {task} under {name} would "
+                    f"have been met without {time} {axis}"
+                )
+        hung = sum(each.more.get("frames_late_in_idle") or 0 for each in results)
+        if hung:
+            late = sum(each.frames.late for each in results if each.frames)
+            yield (
+                f"{hung:.0f} of {late:.0f} late frames under {name} would have been in time "
+                f"without {time} {axis}"
+            )
+        slow = [task for task in comparison.tasks if _hangs_at_p99(results, task)]
+        if slow:
+            yield f"most of the p99 latency of {', '.join(slow)} under {name} is {time} {axis}"
+
+
+def _hangs_at_p99(results: Sequence[Result], task: str) -> bool:
+    """Whether more than half of a task's latency there is such time, over all seeds."""
+    waited_us = sum(each.more.get("latency_in_idle_us", {}).get(task, 0.0) for each in results)
+    p99_us = sum(each.latency_us[task].p99 for each in results if task in each.latency_us)
+    return bool(2 * waited_us > p99_us)
 
 
 def _mean(results: list[Result], task: str, what: str) -> float:

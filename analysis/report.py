@@ -303,7 +303,7 @@ def _energy_notes(comparison: Comparison) -> str:
     notes = [f"<li>{escape(line)}</li>" for line in model.notes]
     if notes:
         parts.append(f"<ul>{''.join(notes)}</ul>")
-    for head, lines in (("Borrowed figures", cell.borrowed), ("Assumed activity", cell.assumed)):
+    for head, lines in (("Borrowed figures", cell.borrowed), ("Assumed figures", cell.assumed)):
         if lines:
             items = "".join(f"<li>{escape(line)}</li>" for line in lines)
             parts.append(f"<p><b>{head}</b></p><ul>{items}</ul>")

@@ -15,9 +15,9 @@ from eascope.analysis.energy import energy
 from eascope.analysis.programs import Output, outputs
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Deadlines
-from eascope.analysis.tables import counters, events, latency, markers, slices
+from eascope.analysis.tables import counters, events, idle_waits, latency, markers, slices
 from eascope.analysis.tables.beside import cut
-from eascope.analysis.tables.idle import ChipTimes, chip_times, stays, with_entries
+from eascope.analysis.tables.idle import ChipTimes, chip_times, stays
 from eascope.analysis.tables.split import Stretch, split, stretches, within
 from eascope.analysis.tables.task_energy import task_energy
 from eascope.analysis.tables.tasks import thread_names
@@ -113,8 +113,7 @@ class RunData:
     @cached_property
     def energy(self) -> pl.DataFrame:
         """See `analysis.energy.energy`."""
-        rows = with_entries(self.intervals, self.stretches, self.platform, self.window)
-        rows, keys = cut(rows, self.stretches, self.platform, self.power)
+        rows, keys = cut(self.intervals, self.stretches, self.platform, self.power)
         return energy(rows, self.platform, self.power, self.chip, keys)
 
     @cached_property
@@ -157,6 +156,13 @@ class RunData:
     def deadlines(self) -> dict[str, Deadlines]:
         """See `analysis.tables.markers.deadlines`."""
         return markers.deadlines(self.marks, self.ended, self.window, self.cell.tasks)
+
+    @cached_property
+    def idle_waits(self) -> dict[str, list[tuple[int, int]]]:
+        """See `analysis.tables.idle_waits.idle_waits`; none where idle CPUs poll."""
+        if self.polls:
+            return {}
+        return idle_waits.idle_waits(self.trace, self.window, self.threads, self.stretches)
 
     @cached_property
     def ended(self) -> dict[str, int]:

@@ -51,6 +51,9 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("entry_us", "exit_us", "residency_us", "power_state"), "time_source"),
         "power_uw": "power_source",
     },
+    "cluster.idle_states.takes": dict.fromkeys(
+        ("entry_us", "exit_us", "last_entry_us", "first_exit_us"), "source"
+    ),
     "cluster.busy": {"opps": "source"},
 }
 OPP = ("khz", "uv", "power_uw", "shared_uw")
@@ -185,6 +188,11 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
         if dotted.startswith(of_new):
             _remove(top, data, dotted)
     data["name"] = path.stem
+    for cluster in _tables(data["cluster"]):
+        if "cluster_sleep" not in cluster:  # removed: no CPU is the last of its cluster
+            for state in _tables(cluster.get("idle_states")):
+                for key in ("last_entry_us", "first_exit_us"):
+                    state.get("takes", {}).pop(key, None)
     _merge(top, data, changes, "")
     _check_own_names(top, data)
     _bill_no_other_opps(data)

@@ -190,7 +190,14 @@ def _idle_states(cluster: Cluster) -> list[str]:
             f"entry-latency-us = <{state.entry_us}>;",
             f"exit-latency-us = <{state.exit_us}>;",
             f"min-residency-us = <{state.residency_us}>;",
+            f"gem5,entry-us = <{state.takes.entry_us}>;",
+            f"gem5,exit-us = <{state.takes.exit_us}>;",
         ]
+        if state.takes.by_cluster:
+            body += [
+                f"gem5,last-entry-us = <{state.takes.last_entry_us}>;",
+                f"gem5,first-exit-us = <{state.takes.first_exit_us}>;",
+            ]
         lines += _node(f"{cluster.name}-{state.name}", body, _label("idle", cluster, number))
     return lines
 

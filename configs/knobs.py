@@ -41,6 +41,11 @@ SPEEDS = {
     "measured": "as on gem5's cores; the capacities follow",
     HARDWARE: "as measured on the board; the capacities stay",
 }
+TAKEN, TOLD = "taken", "told"
+IDLE_EXIT = {
+    TAKEN: "what the machine takes",
+    TOLD: "what the device tree tells the kernel, a firmware's worst case",
+}
 LLC_CLUSTER, LLC_ALL = "cluster", "all"
 #: The kernel makes its scheduling domain MC of the CPUs that share the cache.
 LLC = {LLC_CLUSTER: "those of a cluster", LLC_ALL: "those of the chip"}
@@ -308,13 +313,31 @@ class ControlKnobs:
             "measured": "measured: rt-app's busy loop on gem5's models of the cores",
         },
     )
-    idle_exit_percent: int = knob(
-        100,
+    idle_exit: str = knob(
+        TAKEN,
         PLATFORM,
-        "time to leave an idle state deeper than WFI, in percent of the platform's",
-        span=(0, 100, "% of the platform's exit times"),
+        "how long a CPU takes to enter and to leave an idle state deeper than WFI",
+        choices=IDLE_EXIT,
+        word="idle-exit-{}",
         axis="idle_exit",
-        others={100: _OWN, 25: "assumed: a quarter; device trees state the worst case"},
+        others={
+            (
+                TAKEN,
+                None,
+            ): "published: takes of the platform's idle states, each with its own source",
+            (
+                TOLD,
+                None,
+            ): "published: entry_us and exit_us of the platform's idle states, a worst case",
+        },
+    )
+    idle_exit_percent: int | None = knob(
+        None,
+        PLATFORM,
+        "the same in percent of what the device tree tells the kernel: 100 is --idle-exit told "
+        "(default: as --idle-exit says)",
+        span=(0, 100, "% of what the kernel is told"),
+        axis="idle_exit",
     )
     kernel_rate_percent: int = knob(
         100,
@@ -546,9 +569,13 @@ def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:
 
 def _value(axis: Axis, table: StrictTable, name: str) -> AxisValue:
     first, *others = axis.knobs
-    sets = {first.name: first.read_of_axis(table)}
-    for other in others:
-        sets[other.name] = other.read_of_axis(table) if table.has(other.name) else other.default
+    stated = [other for other in others if table.has(other.name)]
+    sets = {other.name: other.default for other in axis.knobs}
+    # What says the same in another way stands for the first key.
+    if not any(other.default is None for other in stated) or table.has(first.name):
+        sets[first.name] = first.read_of_axis(table)
+    for other in stated:
+        sets[other.name] = other.read_of_axis(table)
     value = AxisValue(name, sets, source_text(table))
     table.finish()
     return value

@@ -20,7 +20,7 @@ from eascope.configs import opp_spacing
 from eascope.configs.activity import BUSY_LOOP, has_activity, load_activity
 from eascope.configs.delta import SOURCES
 from eascope.configs.opp_spacing import OppRow, frequencies, rows
-from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform import Cluster, Platform, Takes
 from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
 from eascope.host.errors import RequestError, names_allowed, nearest, shortened, shown
 from eascope.host.strict import is_name, toml_text
@@ -101,6 +101,8 @@ def number_of(platform: Platform, key: str) -> float | None:
     for state in cluster.idle_states:
         for name in ("entry_us", "exit_us", "residency_us", "power_uw"):
             numbers[f"idle_states.{state.name}.{name}"] = getattr(state, name)
+        for name, us in _times(state.takes).items():
+            numbers[f"idle_states.{state.name}.takes.{name}"] = us
     return numbers.get(rest)
 
 
@@ -395,6 +397,12 @@ def _loop_rate(platform: Platform, cluster: Cluster) -> float:
     raise RequestError(f"{board.name}: the busy loop was not measured on {cluster.name}")
 
 
+def _times(takes: Takes) -> dict[str, int]:
+    """The times of an idle state, by key; those of a cluster where it has them."""
+    of_cluster = ("last_entry_us", "first_exit_us") if takes.by_cluster else ()
+    return {key: getattr(takes, key) for key in ("entry_us", "exit_us", *of_cluster)}
+
+
 def _borrowed(other: Cluster, source: str) -> dict[str, Any]:
     """Figures of a cluster besides its CPUs, capacity and OPPs, from the cluster ``other``."""
     states = [
@@ -407,8 +415,9 @@ def _borrowed(other: Cluster, source: str) -> dict[str, Any]:
             "power_uw": state.power_uw,
             "time_source": source,
             "power_source": source,
+            **({"takes": {**_times(state.takes), "source": source}} if number else {}),
         }
-        for state in other.idle_states
+        for number, state in enumerate(other.idle_states)
     ]
     sleep = other.cluster_sleep
     cache = other.l2

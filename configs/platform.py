@@ -7,7 +7,7 @@ objects. Units stand in the names: khz, uv (microvolt), uw (microwatt), us.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -64,8 +64,45 @@ class Opp:
 
 
 @dataclass(frozen=True)
+class Takes:
+    """How long a CPU takes to enter an idle state and to leave it.
+
+    :param last_entry_us: of the last CPU of the cluster that enters it.
+    :param first_exit_us: of the first one that leaves it while all are in it.
+    :param stated: whether the file states it.
+    """
+
+    entry_us: int
+    exit_us: int
+    last_entry_us: int
+    first_exit_us: int
+    source: str
+    stated: bool = True
+
+    @property
+    def by_cluster(self) -> bool:
+        """Whether it matters who enters last and leaves first."""
+        return (self.last_entry_us, self.first_exit_us) != (self.entry_us, self.exit_us)
+
+    @property
+    def words(self) -> str:
+        """The times, for people."""
+        last = f" ({self.last_entry_us} the last of its cluster)" if self.by_cluster else ""
+        first = f" ({self.first_exit_us} the first)" if self.by_cluster else ""
+        return f"{self.entry_us} us{last} to enter, {self.exit_us}{first} to leave"
+
+
+#: Of WFI: the kernel's own instructions take their time, and nothing is added to it.
+AT_ONCE = Takes(0, 0, 0, 0, "assumed: what the kernel's instructions around WFI take")
+
+
+@dataclass(frozen=True)
 class IdleState:
-    """An idle state of one CPU; state 0 is always WFI. ``power_uw`` is one CPU's."""
+    """An idle state of one CPU; state 0 is always WFI. ``power_uw`` is one CPU's.
+
+    ``entry_us``, ``exit_us`` and ``residency_us`` are what the kernel is told. ``takes`` is what
+    the machine does.
+    """
 
     name: str
     entry_us: int
@@ -75,6 +112,7 @@ class IdleState:
     power_uw: int
     source: str
     power_source: str
+    takes: Takes
 
 
 @dataclass(frozen=True)
@@ -331,6 +369,46 @@ class Platform:
             if "borrowed from" in figure.source  # or computed from borrowed figures
         )
 
+    @cached_property
+    def assumed_times(self) -> tuple[str, ...]:
+        """One line for each time of an idle state that no one has measured, for reports."""
+        return tuple(
+            f"{cluster.name}: {state.name} takes {state.takes.words}: {state.takes.source}"
+            for cluster in self.clusters
+            for state in cluster.idle_states[1:]
+            if "assumed" in state.takes.source
+        )
+
+    @cached_property
+    def idle_notes(self) -> tuple[str, ...]:
+        """A line for whatever about its idle states may not be meant so."""
+        return tuple(
+            f"{cluster.name}: {state.name}: {note}"
+            for cluster in self.clusters
+            for state in cluster.idle_states[1:]
+            for note in _idle_notes(state)
+        )
+
+
+def _idle_notes(state: IdleState) -> Iterator[str]:
+    ways_us, takes = state.entry_us + state.exit_us, state.takes
+    if state.residency_us < ways_us:
+        yield (
+            f"residency_us {state.residency_us} is less than entry_us + exit_us ({ways_us}), "
+            "which Linux takes as it is"
+        )
+    if not takes.stated:
+        yield (
+            f"no takes: a CPU takes what the kernel is told, {takes.words}; that is a firmware's "
+            "worst case"
+        )
+    exit_us = max(takes.exit_us, takes.first_exit_us)
+    if exit_us > state.exit_us:
+        yield (
+            f"a CPU takes {exit_us} us to leave it, and the kernel is told {state.exit_us}: it is "
+            "told less than it is"
+        )
+
 
 def _cluster_figures(cluster: Cluster) -> list[Figure]:
     """The figures of one cluster and of its core, in the order of its file."""
@@ -352,8 +430,10 @@ def _cluster_figures(cluster: Cluster) -> list[Figure]:
         Figure(f"{busy.name} power of a busy CPU {_by_opp(cluster, busy.power_uw)}", busy.source)
         for busy in cluster.busy
     )
-    for state in cluster.idle_states:
+    for number, state in enumerate(cluster.idle_states):
         figures.append(Figure(f"{state.name} latencies and residency", state.source))
+        if number:
+            figures.append(Figure(f"{state.name} takes {state.takes.words}", state.takes.source))
         figures.append(
             Figure(f"{state.name} power of a CPU {_mw(state.power_uw)}", state.power_source)
         )

@@ -30,6 +30,7 @@ from eascope.configs.floors import read_floors
 from eascope.configs.knobs import LLC, LLC_CLUSTER, read_axes
 from eascope.configs.package_budget import read_package_budget
 from eascope.configs.platform import (
+    AT_ONCE,
     L3,
     POWER_STATES,
     Cluster,
@@ -37,6 +38,7 @@ from eascope.configs.platform import (
     IdleState,
     Opp,
     Platform,
+    Takes,
 )
 from eascope.configs.source import Sources
 from eascope.host.cache import canonical_json, sha256_bytes
@@ -62,6 +64,8 @@ OWN_MODEL = "own"
 
 #: Bases that were checked, with their content: hundreds of platforms of a campaign have the same.
 _SOUND: set[tuple[str, str, str, bytes]] = set()
+
+AS_TOLD = "assumed: as the kernel is told, since the file states no times taken"
 
 #: Largest power of one CPU that the kernel's energy model takes (EM_MAX_POWER).
 MAX_POWER_UW = 64_000_000
@@ -155,8 +159,9 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         top,
         sources,
         {
-            cluster.name: (cluster.idle_states[-1].exit_us, cluster.idle_states[-1].residency_us)
+            cluster.name: (deepest.takes.exit_us, deepest.residency_us)
             for cluster in clusters
+            for deepest in cluster.idle_states[-1:]
         },
         complete=not described.base,
     )
@@ -339,17 +344,26 @@ def _check_ascends(row: StrictTable, before: Opp, opp: Opp) -> None:
 def _read_idle_states(table: StrictTable, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
     """The idle states, WFI first, each deeper: longer residency, no shorter exit, no more power."""
     states: list[IdleState] = []
-    for row in table.tables("idle_states", 1, MAX_IDLE_STATES):
+    rows = table.tables("idle_states", 1, MAX_IDLE_STATES)
+    for row in rows:
+        told = (
+            row.integer("entry_us", 0, 100_000, "us"),
+            row.integer("exit_us", 0, 100_000, "us"),
+        )
+        sleeps = row is rows[-1] and table.has("cluster_sleep")
         state = IdleState(
             name=row.name("name"),
-            entry_us=row.integer("entry_us", 0, 100_000, "us"),
-            exit_us=row.integer("exit_us", 0, 100_000, "us"),
+            entry_us=told[0],
+            exit_us=told[1],
             residency_us=row.integer("residency_us", 0, 10_000_000, "us"),
             power_state=row.text("power_state", POWER_STATES),
             power_uw=row.integer("power_uw", 0, busy_uw, "uW, not above the lowest OPP's"),
             source=sources.of(row, "time_source"),
             power_source=sources.of(row, "power_source"),
+            takes=_read_takes(row, sources, told, sleeps=sleeps) if states else AT_ONCE,
         )
+        if not states and row.has("takes"):
+            raise row.error("takes", "none of wfi, which takes what the kernel's instructions take")
         row.finish()
         if not states and state.name != "wfi":
             raise row.error("name", "'wfi': the first idle state is WFI")
@@ -359,6 +373,34 @@ def _read_idle_states(table: StrictTable, sources: Sources, busy_uw: int) -> tup
             _check_deeper(row, states[-1], state)
         states.append(state)
     return tuple(states)
+
+
+def _read_takes(
+    row: StrictTable, sources: Sources, told: tuple[int, int], *, sleeps: bool
+) -> Takes:
+    """What entering and leaving a state takes.
+
+    :param told: what the kernel is told. Of a file that does not say, the machine takes it: its
+        author may have measured it, and no other figure is of this machine.
+    :param sleeps: whether it is the cluster's sleep, which has a last CPU to enter.
+    """
+    if not row.has("takes"):
+        entry, exit_ = told
+        return Takes(entry, exit_, entry, exit_, AS_TOLD, stated=False)
+    table = row.table("takes")
+
+    def time(key: str, otherwise: int | None = None) -> int:
+        if otherwise is not None and not table.has(key):
+            return otherwise
+        if otherwise is not None and not sleeps:
+            raise table.error(key, "only in the idle state that is the cluster's cluster_sleep")
+        return table.integer(key, 0, 100_000, "us")
+
+    entry, exit_ = time("entry_us"), time("exit_us")
+    last, first = time("last_entry_us", entry), time("first_exit_us", exit_)
+    takes = Takes(entry, exit_, last, first, sources.of(table, "source"))
+    table.finish()
+    return takes
 
 
 def _read_cluster_sleep(table: StrictTable, states: tuple[IdleState, ...]) -> int | None:
@@ -372,10 +414,6 @@ def _read_cluster_sleep(table: StrictTable, states: tuple[IdleState, ...]) -> in
 
 
 def _check_deeper(row: StrictTable, before: IdleState, state: IdleState) -> None:
-    if state.residency_us < state.entry_us + state.exit_us:
-        raise row.error(
-            "residency_us", f"at least entry_us + exit_us ({state.entry_us + state.exit_us})"
-        )
     for key, more in (("exit_us", 0), ("residency_us", 1)):
         last = getattr(before, key)
         if getattr(state, key) < last + more:

@@ -18,7 +18,7 @@ from eascope.configs.platform import Platform
 from eascope.host.record import Record
 
 #: Of the document: any other is refused.
-SCHEMA = 1
+SCHEMA = 2
 
 
 def machine_json(platform: Platform, activity: Activity) -> bytes:

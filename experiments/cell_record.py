@@ -107,12 +107,12 @@ def _event(event: Write | Move) -> str:
 
 
 def _assumed(names: Names) -> tuple[str, ...]:
-    """Rates that were not measured; on gem5, CPU models decide all but the busy loop's."""
-    activity = names.activity
+    """Rates and times that were not measured; on gem5, CPU models decide most rates."""
+    activity, idle = names.activity, names.platform.assumed_times
     if not names.engine.traits.stated_rates:
-        return activity.assumed
+        return (*activity.assumed, *idle)
     programs = without_figures(names.scenario, names.platform, names.figures)
-    return (*activity.assumed, *activity.assumed_system, *programs)
+    return (*activity.assumed, *activity.assumed_system, *idle, *programs)
 
 
 def _controls_record(

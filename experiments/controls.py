@@ -25,11 +25,12 @@ from eascope.configs.knobs import (
     CONTROLS,
     HARDWARE,
     MODEL,
+    TOLD,
     ControlKnobs,
     Setting,
     words,
 )
-from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform import Cluster, IdleState, Platform, Takes
 from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError, names_allowed
@@ -112,13 +113,14 @@ class Controls(ControlKnobs):
         changed |= {key: value for key in _OF_PLATFORM if (value := getattr(self, key)) is not None}
         if not self.clock_floors and platform.floors:  # else the platform is so already
             changed["floors"] = ()
-        if self.idle_exit_percent != 100:
-            changed["clusters"] = _at_idle_exit(platform, self.idle_exit_percent)
+        stated = dict(changed)
+        percent = 100 if self.idle_exit == TOLD else None
+        percent = percent if self.idle_exit_percent is None else self.idle_exit_percent
+        if percent is not None:
+            changed["clusters"] = _as_told(platform, percent)
+            stated["clusters"] = percent
         if not changed:
             return platform
-        stated = (
-            {**changed, "clusters": self.idle_exit_percent} if "clusters" in changed else changed
-        )
         resolved = replace(
             platform, **changed, digest=digest_of({"platform": platform.digest, **stated})
         )
@@ -172,17 +174,20 @@ def _switch_word(path: str, value: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _at_idle_exit(platform: Platform, percent: int) -> tuple[Cluster, ...]:
-    """The clusters with other exit times of idle states, in whole us."""
+def _as_told(platform: Platform, percent: int) -> tuple[Cluster, ...]:
+    """The clusters with idle states that take ``percent`` of what the kernel is told."""
+
+    def takes(state: IdleState) -> Takes:
+        entry, exit_ = (round(us * percent / 100) for us in (state.entry_us, state.exit_us))
+        share = "" if percent == 100 else f"assumed: {percent} % of it; "
+        return Takes(entry, exit_, entry, exit_, share + state.source)
+
     return tuple(
         replace(
             cluster,
-            idle_states=tuple(
-                # WFI has none: its microsecond is the kernel's own figure.
-                state
-                if number == 0
-                else replace(state, exit_us=round(state.exit_us * percent / 100))
-                for number, state in enumerate(cluster.idle_states)
+            idle_states=(
+                cluster.idle_states[0],  # WFI takes what the kernel's instructions take
+                *(replace(state, takes=takes(state)) for state in cluster.idle_states[1:]),
             ),
         )
         for cluster in platform.clusters

@@ -75,7 +75,7 @@ class CurvePower:
                 "dsu": asdict(curves.dsu) if curves.dsu else None,
                 "floors": curves.floors if name == SMOOTH else (),
                 "states": [component_names(cluster) for cluster in platform.clusters],
-                "exits": [cluster.idle_states[-1].exit_us for cluster in platform.clusters],
+                "exits": [cluster.idle_states[-1].takes.exit_us for cluster in platform.clusters],
             }
         )
 
@@ -112,7 +112,7 @@ class CurvePower:
             whole_ns = interval.active_ns + sum(interval.idle_ns)
             shared = interval.active_ns * row.static + whole_ns * row.interconnect
             return {whole_component("shared"): shared}
-        exit_ns = cluster.idle_states[-1].exit_us * 1000
+        exit_ns = cluster.idle_states[-1].takes.exit_us * 1000
         # A way out is at most as long as it takes, also where a control shortens it.
         of_the_way, before = self.early_ns(cluster)
         early = interval.exit_ns * min(of_the_way, exit_ns) // exit_ns if exit_ns else 0
@@ -122,7 +122,7 @@ class CurvePower:
             early += min(interval.exit_ns * before // exit_ns, deepest)
         energies = {
             whole_component("active"): interval.active_ns * row.active,
-            whole_component("idle_entry"): 0,
+            whole_component("idle_entry"): interval.entry_ns * row.idle[1],
             whole_component("idle_exit"): early * row.active + late,
         }
         for number, name in enumerate(component_names(cluster)):

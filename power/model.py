@@ -27,9 +27,9 @@ class Interval:
 
     :param cpu: `SHARED_PART` for the shared part.
     :param active_ns: of the shared part the time in which it was on.
+    :param entry_ns: on the way into idle states.
     :param exit_ns: from wake-ups until the idle states' exit work was done.
-    :param idle_ns: time in each idle state, with its entry.
-    :param entry_ns: the part of `idle_ns` that was the entry into the state.
+    :param idle_ns: time in each idle state.
     :param instructions: None where nothing counts them.
     :param on_ns: time in which an engine that counts events counted them; None: all of it.
     :param events: counted events by McPAT's names; those that the engine does not count are absent.
@@ -43,7 +43,7 @@ class Interval:
     active_ns: int
     exit_ns: int = 0
     idle_ns: tuple[int, ...] = ()
-    entry_ns: tuple[int, ...] = ()
+    entry_ns: int = 0
     instructions: int | None = None
     on_ns: int | None = None
     events: Mapping[str, float] = field(default_factory=dict)
@@ -58,15 +58,10 @@ class Interval:
         """Time in ns in the idle state of this number."""
         return self.idle_ns[state] if state < len(self.idle_ns) else 0
 
-    def entry(self, state: int) -> int:
-        """The part of `idle` that was the entry into the state."""
-        return self.entry_ns[state] if state < len(self.entry_ns) else 0
-
 
 def interval_of(row: Mapping[str, Any]) -> Interval:
     """A row of the table ``intervals``, by its columns' names; those of events have a dot."""
     states = takewhile(row.__contains__, (f"idle{state}_ns" for state in count()))
-    entries = takewhile(row.__contains__, (f"entry{state}_ns" for state in count()))
     return Interval(
         cpu=row["cpu"],
         t0_ns=row["t0_ns"],
@@ -75,7 +70,7 @@ def interval_of(row: Mapping[str, Any]) -> Interval:
         active_ns=row["active_ns"],
         exit_ns=row["exit_ns"],
         idle_ns=tuple(row[name] for name in states),
-        entry_ns=tuple(row[name] for name in entries),
+        entry_ns=row["entry_ns"],
         instructions=row.get("instructions"),
         on_ns=row.get("on_ns"),
         events={name: value for name, value in row.items() if "." in name and value is not None},
@@ -169,16 +164,14 @@ def idle_fj(
     :param idle_uw: power in each idle state.
     :param transition_uw: power on the way into and out of one.
     """
-    entry_ns = sum(interval.entry(number) for number in range(len(idle_uw)))
     energies = {
-        "idle_entry": entry_ns * transition_uw,
+        "idle_entry": interval.entry_ns * transition_uw,
         "idle_exit": interval.exit_ns * transition_uw,
     }
     for number, (component, power) in enumerate(
         zip(component_names(cluster), idle_uw, strict=True)
     ):
-        spent = (interval.idle(number) - interval.entry(number)) * power
-        energies[component] = energies.get(component, 0) + spent
+        energies[component] = energies.get(component, 0) + interval.idle(number) * power
     return energies
 
 

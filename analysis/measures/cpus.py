@@ -104,8 +104,8 @@ def opp_requests_per_s(data: RunData) -> dict[str, float]:
 def _per_cpu(data: RunData) -> pl.DataFrame:
     """By CPU its busy time, and the instructions of its work."""
     busy = pl.col("active_ns") + pl.col("exit_ns")
-    # Playing an idle state's exit latency takes instructions too, but is no work.
-    work = pl.col("instructions") * (pl.col("active_ns") / busy)
+    # Playing an idle state's entry and exit takes instructions too, but is no work.
+    work = pl.col("instructions") * (pl.col("active_ns") / (busy + pl.col("entry_ns")))
     return (
         data.intervals.filter(pl.col("cpu") != SHARED_PART)
         .group_by("cluster_name", "cpu", maintain_order=True)

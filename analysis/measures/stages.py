@@ -14,7 +14,7 @@ import polars as pl
 from eascope.analysis.measures.registry import Lines, measure
 from eascope.analysis.records.cell import event_times
 from eascope.analysis.run_data import RunData
-from eascope.analysis.tables.split import AWAKE, LEAVING, Times, within
+from eascope.analysis.tables.split import AWAKE, ENTERING, LEAVING, Times, within
 from eascope.engines.records import COUNTERS
 from eascope.host.errors import EascopeError
 from eascope.power.model import SHARED_PART, component_of
@@ -94,7 +94,7 @@ def _weights(data: RunData, row: dict[str, object], begin: Times, end: Times) ->
     own = data.stretches[int(str(row["cpu"]))]
     states = [state.name for state in data.platform.cluster(str(row["cluster_name"])).idle_states]
     wanted = {component_of(name): {number} for number, name in enumerate(states)}
-    wanted |= {"active": {AWAKE}, "idle_exit": {LEAVING}, "idle_entry": {*range(1, len(states))}}
+    wanted |= {"active": {AWAKE}, "idle_exit": {LEAVING}, "idle_entry": {ENTERING}}
     those = wanted.get(str(row["component"]), {AWAKE})
     spans = [(stretch.t0_ns, stretch.t1_ns) for stretch in own if stretch.state in those]
     spent = within(spans, begin, np.maximum(begin, end))

@@ -10,7 +10,7 @@ from eascope.analysis.measures.registry import LOGS, PERCENTILES, Lines, measure
 from eascope.analysis.programs import OPERATIONS
 from eascope.analysis.records.result import Percentiles
 from eascope.analysis.run_data import RunData
-from eascope.analysis.tables import markers, shares, slices
+from eascope.analysis.tables import idle_waits, markers, shares, slices
 from eascope.analysis.tables.latency import percentiles
 from eascope.engines.records import COUNTERS
 
@@ -34,6 +34,33 @@ def _latencies_us(data: RunData) -> dict[str, list[float]]:
 def latency_us(data: RunData) -> dict[str, Percentiles]:
     """Wake-up latency, from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
     return {task: percentiles(us) for task, us in _latencies_us(data).items() if us}
+
+
+@measure(
+    keys="<task>",
+    unit="us",
+    events=("sched_switch", "sched_waking", "cpu_idle"),
+    lines=Lines("wake-up latency", "{name} of p99 in ways of idle states"),
+)
+def latency_in_idle_us(data: RunData) -> dict[str, float]:
+    """Of the 99th percentile of wake-up latency, what was the CPU's way into or out of idle."""
+    return idle_waits.at_p99(data.latency, data.idle_waits)
+
+
+@measure(keys="<task>", events=("print", "sched_switch", "sched_waking", "cpu_idle"))
+def missed_in_idle(data: RunData) -> dict[str, float]:
+    """Missed deadlines that were met if CPUs took no time to enter and leave idle states."""
+    return idle_waits.late_by_idle(
+        data.marks, data.ended, data.window, data.cell.tasks, data.idle_waits
+    )
+
+
+@measure(events=("print", "sched_switch", "sched_waking", "cpu_idle"))
+def frames_late_in_idle(data: RunData) -> float | None:
+    """Late frames that were in time if CPUs took no time to enter and leave idle states."""
+    return idle_waits.late_frames_by_idle(
+        data.marks, data.ended, data.window, data.cell, data.idle_waits
+    )
 
 
 @measure(keys="<task>", events=("sched_switch", "sched_waking"))

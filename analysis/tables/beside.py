@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from eascope.analysis.tables.counters import idle_columns
-from eascope.analysis.tables.split import AWAKE, LEAVING, Stretch, asleep
+from eascope.analysis.tables.counters import SPENT, idle_columns
+from eascope.analysis.tables.split import AWAKE, ENTERING, LEAVING, Stretch, asleep
 from eascope.configs.platform import Cluster, Platform
 from eascope.power.model import SHARED_PART, PowerModel
 
@@ -127,8 +127,9 @@ def _cut(
 ) -> pl.DataFrame:
     """The rows of one CPU, or of a shared part, by key."""
     idle = idle_columns(part)
-    names = ["active_ns", "exit_ns", *idle]
-    states = {AWAKE: 0, LEAVING: 1} | {number: 2 + number for number in range(len(idle))}
+    names = [*SPENT, *idle]
+    states = {AWAKE: 0, ENTERING: 1, LEAVING: 2}
+    states |= {number: len(SPENT) + number for number in range(len(idle))}
     if cpu == SHARED_PART:
         deepest = states.get(cluster.cluster_sleep or 0, 0)
         spans = [(t0, t1, deepest) for t0, t1 in asleep(cluster, stretches)]
@@ -154,12 +155,7 @@ def _cut(
     number, beside = np.nonzero(spent.sum(axis=2))
     rows = part[number.astype(np.uint32)]
     columns = [pl.Series(name, spent[number, beside, place]) for place, name in enumerate(names)]
-    entries = [name for name in part.columns if name.startswith("entry")]
-    return rows.with_columns(
-        *columns,
-        *(pl.lit(0, pl.Int64).alias(name) for name in entries),
-        pl.Series("beside", beside.astype(np.int64)),
-    )
+    return rows.with_columns(*columns, pl.Series("beside", beside.astype(np.int64)))
 
 
 def _in_proportion(traced: Numbers, counted: Numbers) -> Numbers:

@@ -14,6 +14,9 @@ from eascope.engines.records import COUNTER_COLUMNS, NO_CLUSTER
 from eascope.host.errors import EascopeError
 from eascope.power.model import SHARED_PART
 
+#: Time of a CPU that is awake, and on its way into and out of idle states.
+SPENT = ("active_ns", "entry_ns", "exit_ns")
+
 
 def idle_columns(table: pl.DataFrame) -> list[str]:
     """``idle0_ns, idle1_ns, ..`` as far as the table has them, in the order of the states."""
@@ -49,9 +52,9 @@ def intervals(
         if split is None:
             raise EascopeError(f"{path}: column active_ns is missing")
         raw = split(raw)
-    if "exit_ns" not in raw.columns:
-        raw = raw.with_columns(pl.lit(0, pl.Int64).alias("exit_ns"))
-    times = ["t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns", *idle_columns(raw)]
+    absent = [name for name in SPENT if name not in raw.columns]
+    raw = raw.with_columns(pl.lit(0, pl.Int64).alias(name) for name in absent)
+    times = ["t0_ns", "t1_ns", "khz", "uv", *SPENT, *idle_columns(raw)]
     names = {cluster.index: cluster.name for cluster in platform.clusters}
     table = (
         raw.filter((pl.col("t0_ns") >= window.t0_ns) & (pl.col("t1_ns") <= window.t1_ns))
@@ -67,13 +70,13 @@ def intervals(
 def _check(path: Path, table: pl.DataFrame, platform: Platform, window: Window) -> None:
     if table["cluster_name"].null_count():
         raise EascopeError(f"{path}: has a cluster that platform {platform.name} does not have")
-    parts = [*(name for name in ("active_ns", "exit_ns")), *idle_columns(table)]
+    parts = [*SPENT, *idle_columns(table)]
     wrong = table.filter(pl.sum_horizontal(parts) != pl.col("t1_ns") - pl.col("t0_ns"))
     if wrong.height:
         row = wrong.row(0, named=True)
         raise EascopeError(
-            f"{path}: cpu {row['cpu']} at {row['t0_ns']} ns: active, exit and idle times add up "
-            f"to {sum(row[name] for name in parts)} ns in an interval of "
+            f"{path}: cpu {row['cpu']} at {row['t0_ns']} ns: active, entry, exit and idle times "
+            f"add up to {sum(row[name] for name in parts)} ns in an interval of "
             f"{row['t1_ns'] - row['t0_ns']} ns"
         )
     seen = {}

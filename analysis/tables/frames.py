@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from eascope.analysis.records.cell import CellRecord, TaskRecord
+from eascope.analysis.records.cell import CellRecord, FramesRecord, TaskRecord
 from eascope.analysis.records.result import Frames
 from eascope.analysis.tables.markers import due_ns
 from eascope.analysis.window import Window
@@ -30,8 +30,38 @@ def frames_of(
     """
     if cell.frames is None:
         return None
+    frames = _frames(marks, ended, window, cell, cell.frames)
+    inside = _inside(frames, window)
+    missing = [by for by, end in frames if end is None or end > window.t1_ns]
+    return Frames(
+        drawn=len(inside),
+        late=sum(end > by for by, end in inside),
+        skipped=sum(window.t0_ns < by <= window.t1_ns for by in missing),
+    )
+
+
+def late_frames(
+    marks: pl.DataFrame, ended: Mapping[str, int], window: Window, cell: CellRecord
+) -> list[tuple[int, int]]:
+    """When each late frame of the window was due, and when it was drawn; see `frames_of`."""
+    frames = _frames(marks, ended, window, cell, cell.frames) if cell.frames else []
+    return [(by, end) for by, end in _inside(frames, window) if end > by]
+
+
+def _inside(frames: Sequence[tuple[int, int | None]], window: Window) -> list[tuple[int, int]]:
+    return [(by, end) for by, end in frames if end and window.t0_ns < end <= window.t1_ns]
+
+
+def _frames(
+    marks: pl.DataFrame,
+    ended: Mapping[str, int],
+    window: Window,
+    cell: CellRecord,
+    of: FramesRecord,
+) -> list[tuple[int, int | None]]:
+    """When each frame is due, and when it was drawn, if it was."""
     tasks = {task.name: task for task in cell.tasks}
-    pacing, drawing = tasks[cell.frames.paced_by], tasks[cell.frames.drawn_by]
+    pacing, drawing = tasks[of.paced_by], tasks[of.drawn_by]
     # The end of rt-app breaks a turn off: its line has no period, and its time is not a due time.
     whole = pl.col("c_period").fill_null(1) > 0
     paced = _turns(marks, pacing).drop_nulls("slack").filter(whole)
@@ -43,9 +73,9 @@ def frames_of(
     known = ready[-1] if ready else window.t0_ns
     period_ns = 1000 * (pacing.period_us or 0)
     later = list(range(known + period_ns, last_ns + 1, period_ns))
-    more_ns = (cell.frames.periods - 1) * period_ns
+    more_ns = (of.periods - 1) * period_ns
     due = [ns + more_ns for ns in (*ready, *later)]
-    return _counted(due, [*ends, *[None] * len(later)], window)
+    return list(zip(due, [*ends, *[None] * len(later)], strict=True))
 
 
 def _turns(marks: pl.DataFrame, task: TaskRecord) -> pl.DataFrame:
@@ -86,14 +116,3 @@ def _drawn(handed_over: Sequence[int], drawing: pl.DataFrame) -> list[int | None
         drawn[frame] = end_ns
         following = frame
     return drawn
-
-
-def _counted(due: Sequence[int], drawn: Sequence[int | None], window: Window) -> Frames:
-    frames = list(zip(due, drawn, strict=True))
-    inside = [(by, end) for by, end in frames if end and window.t0_ns < end <= window.t1_ns]
-    missing = [by for by, end in frames if end is None or end > window.t1_ns]
-    return Frames(
-        drawn=len(inside),
-        late=sum(end > by for by, end in inside),
-        skipped=sum(window.t0_ns < by <= window.t1_ns for by in missing),
-    )

@@ -29,7 +29,7 @@ def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.Data
     """
     left = pl.col("left_ns")
     table = (
-        _cycles(_events(trace))
+        _cycles(events_of(trace))
         .filter(
             pl.col("t_ns").is_not_null()
             & (pl.col("wakes").list.len() > 0)
@@ -53,7 +53,7 @@ def latency(trace: Trace, window: Window, threads: Mapping[str, str]) -> pl.Data
     )
 
 
-def _events(trace: Trace) -> pl.DataFrame:
+def events_of(trace: Trace) -> pl.DataFrame:
     """All threads' events by pid and time: pid, t_ns, kind, thread, cpu, sleeps (when it left)."""
     switches = trace.table("sched_switch")
     never = pl.lit(False).alias("sleeps")

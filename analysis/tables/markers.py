@@ -138,24 +138,47 @@ def _of_thread(
     """
     period_ns = 1000 * period_us
     last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
-    turns = marks.filter(pl.col("c_period").fill_null(period_us) > 0).drop_nulls("slack")
+    turns = _whole(marks, period_us)
     if not turns.height:
         due = max(0, last_ns - window.t0_ns) // period_ns
         return Deadlines(jobs=due, missed=due, late=0, unfinished=due)
+    within = judged(marks, over, window, period_us, deadline_us)
+    known = int(turns["due_ns"].tail(1).item())
+    before = max(0, (window.t0_ns - known) // period_ns)
+    unfinished = max(0, (last_ns - known) // period_ns - before)
+    missed = int(within["late"].sum())
+    jobs = within.height + unfinished
+    return Deadlines(jobs=jobs, missed=missed + unfinished, late=missed, unfinished=unfinished)
+
+
+def _whole(marks: pl.DataFrame, period_us: int) -> pl.DataFrame:
+    """A thread's turns that were not broken off, with when the timer was due (``due_ns``)."""
+    turns = marks.filter(pl.col("c_period").fill_null(period_us) > 0).drop_nulls("slack")
+    return turns.with_columns(due_ns().alias("due_ns"))
+
+
+def judged(
+    marks: pl.DataFrame, over: int | None, window: Window, period_us: int, deadline_us: int
+) -> pl.DataFrame:
+    """One thread's turns that were due in the window.
+
+    ``due_at`` is the deadline, ``end_ns`` the end, ``late`` whether it was missed.
+    """
+    last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
     # How long before the timer is due again; a period that varies is its own turn's deadline.
     early_us = pl.lit(0)
     if deadline_us != period_us:
         early_us = pl.col("c_period").fill_null(period_us) - deadline_us
-    late = pl.col("slack") < early_us
-    turns = turns.with_columns(due_ns().alias("due_ns"))
     due_at = pl.col("due_ns") - 1000 * early_us
-    within = turns.filter((due_at > window.t0_ns) & (due_at <= last_ns))
-    known = int(turns["due_ns"].tail(1).item())
-    before = max(0, (window.t0_ns - known) // period_ns)
-    unfinished = max(0, (last_ns - known) // period_ns - before)
-    missed = int(within.select(late.sum()).item())
-    jobs = within.height + unfinished
-    return Deadlines(jobs=jobs, missed=missed + unfinished, late=missed, unfinished=unfinished)
+    return (
+        _whole(marks, period_us)
+        .with_columns(
+            due_at.alias("due_at"),
+            (pl.col("due_ns") - 1000 * pl.col("slack")).alias("end_ns"),
+            (pl.col("slack") < early_us).alias("late"),
+        )
+        .filter((pl.col("due_at") > window.t0_ns) & (pl.col("due_at") <= last_ns))
+    )
 
 
 def due_ns() -> pl.Expr:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Active, exit and idle time of a CPU from the trace, for engines whose counters lack them.
+"""Active, entry, exit and idle time of a CPU from the trace, for counters that lack them.
 
 gem5 counts a CPU that stands still for an elided loop as clock-gated, and knows only its own idle
 states. So the rows of a gem5 run are split by the kernel's ``cpu_idle`` events. From the entry of a
-state to its exit the CPU is idle. The last part of this time is the state's exit latency, which the
-idle driver spends, and it counts as ``exit_ns``, as on the fast engine. All other time is active.
+state to its exit the CPU is idle. The first and the last part of this time is what the machine
+takes to enter the state and to leave it. The idle driver spends it, and it counts as ``entry_ns``
+and ``exit_ns``, as on the fast engine. All other time is active.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,19 +21,22 @@ import polars as pl
 
 from eascope.analysis.trace import ENDS, Trace
 from eascope.analysis.window import Window
-from eascope.configs.platform import Cluster, Platform
+from eascope.configs.platform import Cluster, IdleState, Platform
 from eascope.host.errors import EascopeError
 from eascope.power.model import SHARED_PART
 
 Times = npt.NDArray[np.int64]
 
-#: State of a CPU that is awake, and of one that leaves an idle state.
-AWAKE, LEAVING = -1, -2
+#: State of a CPU that is awake, of one that leaves an idle state, and of one that enters it.
+AWAKE, LEAVING, ENTERING = -1, -2, -3
+
+#: Before and after the window, where the trace has no event: longer than any way.
+_LONG_NS = 10**12
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """A CPU in one state (an idle state's number, `AWAKE` or `LEAVING`); ns since power-on."""
+    """A CPU in one state (an idle state's number, or one of the above); ns since power-on."""
 
     t0_ns: int
     t1_ns: int
@@ -46,76 +51,122 @@ def stretches(trace: Trace, platform: Platform, window: Window) -> dict[int, lis
     events = trace.table("cpu_idle").with_columns(
         (pl.col("t_ns") + window.offset_ns).alias("at_ns")
     )
-    by_cpu = {}
+    by_cpu: dict[int, list[Stretch]] = {}
     for cluster in platform.clusters:
-        exits = [state.exit_us * 1000 for state in cluster.idle_states]
-        # The driver plays the exit of deeper states only: WFI has none.
-        exits[0] = 0
+        whole = {}
         for cpu in cluster.cpus:
             rows = events.filter(pl.col("cpu_id") == cpu).select("at_ns", "state").rows()
-            by_cpu[cpu] = list(_of_cpu(rows, exits, window, trace.path, cpu))
+            whole[cpu] = list(_of_cpu(rows, cluster.idle_states, window, trace.path, cpu))
+        ways = _ways(whole, cluster)
+        for cpu, own in whole.items():
+            by_cpu[cpu] = [
+                part
+                for each in own
+                for part in _parts(each, *ways[cpu].get(each.t0_ns, (0, 0)), window)
+            ]
     return by_cpu
 
 
 def _of_cpu(
     events: Sequence[tuple[int, int]],
-    exits: Sequence[int],
+    states: Sequence[IdleState],
     window: Window,
     path: Path,
     cpu: int,
 ) -> Iterator[Stretch]:
-    """Stretches of one CPU, cut to the window."""
-    state, since = AWAKE, window.t0_ns
+    """Stretches of one CPU in and about the window, whose ends are the whole stays'."""
+    state, since = AWAKE, window.t0_ns - _LONG_NS
     # A CPU that slept through everything has no event at all: it was idle since before the trace.
     if not events:
-        state = len(exits) - 1
+        state = len(states) - 1
     elif events[0][1] == ENDS:
-        state = 0 if len(exits) == 1 else _entered_before(events, exits, window)
-    for event_ns, entered in [*events, (window.t1_ns, ENDS)]:
-        at = min(event_ns, window.t1_ns)
-        if entered != ENDS and entered >= len(exits):
+        state = 0 if len(states) == 1 else _entered_before(events, states, window)
+    for at, entered in [*events, (window.t1_ns + _LONG_NS, ENDS)]:
+        if entered != ENDS and entered >= len(states):
             raise EascopeError(
-                f"{path}: cpu {cpu} enters idle state {entered}, but has only {len(exits)} states"
+                f"{path}: cpu {cpu} enters idle state {entered}, but has only {len(states)} states"
             )
-        if at <= since:
-            state = AWAKE if entered == ENDS else entered
-            continue
-        if state == AWAKE:
-            yield Stretch(since, at, AWAKE)
-        else:
-            yield from _idle(since, at, state, exits[state], ends=at < window.t1_ns)
+        if at > max(since, window.t0_ns):
+            yield Stretch(since, at, state)
         state, since = (AWAKE if entered == ENDS else entered), at
-        if at == window.t1_ns:
+        if at >= window.t1_ns:
             return
 
 
-def _idle(begin: int, end: int, state: int, exit_ns: int, *, ends: bool) -> Iterator[Stretch]:
-    """An idle stretch; its last part is the exit when it ends by itself."""
-    leaves = max(begin, end - exit_ns) if ends else end
-    if leaves > begin:
-        yield Stretch(begin, leaves, state)
-    if end > leaves:
-        yield Stretch(leaves, end, LEAVING)
+def _parts(whole: Stretch, entry_ns: int, exit_ns: int, window: Window) -> Iterator[Stretch]:
+    """What of a stay lies in the window: its entry, the state itself, its exit."""
+    leaves = max(whole.t0_ns, whole.t1_ns - exit_ns)
+    asleep = min(leaves, whole.t0_ns + entry_ns)
+    edges = (whole.t0_ns, asleep, leaves, whole.t1_ns)
+    cut = (min(max(edge, window.t0_ns), window.t1_ns) for edge in edges)
+    for (t0, t1), state in zip(pairwise(cut), (ENTERING, whole.state, LEAVING), strict=True):
+        if t1 > t0:
+            yield Stretch(t0, t1, state)
 
 
-def _entered_before(events: Sequence[tuple[int, int]], exits: Sequence[int], window: Window) -> int:
+def _ways(
+    whole: Mapping[int, Sequence[Stretch]], cluster: Cluster
+) -> dict[int, dict[int, tuple[int, int]]]:
+    """By CPU and begin of each stay, the ns that its entry and its exit took.
+
+    In the cluster's sleep the last CPU to enter it, and the first to leave it, may take others.
+    The driver counts CPUs on its own, some instructions after the kernel's event.
+    """
+    ways: dict[int, dict[int, tuple[int, int]]] = {}
+    deep = {
+        cpu: np.array(
+            [(s.t0_ns, s.t1_ns) for s in own if s.state == cluster.cluster_sleep], dtype=np.int64
+        ).reshape(-1, 2)
+        for cpu, own in whole.items()
+    }
+    for cpu, own in whole.items():
+        ways[cpu] = {}
+        for state in {each.state for each in own} - {AWAKE, 0}:
+            takes = cluster.idle_states[state].takes
+            those = np.array([(s.t0_ns, s.t1_ns) for s in own if s.state == state], dtype=np.int64)
+            last = first = np.full(len(those), state == cluster.cluster_sleep and takes.by_cluster)
+            woken = those[:, 1] - 1000 * takes.first_exit_us
+            for other, stays in deep.items():
+                if other != cpu:
+                    last = last & _in(stays, those[:, 0], 1000 * takes.exit_us)
+                    first = first & _in(stays, woken, 1000 * takes.exit_us)
+            entry = 1000 * np.where(last, takes.last_entry_us, takes.entry_us)
+            exit_ = 1000 * np.where(first, takes.first_exit_us, takes.exit_us)
+            both_ns = zip(entry.tolist(), exit_.tolist(), strict=True)
+            ways[cpu] |= dict(zip(those[:, 0].tolist(), both_ns, strict=True))
+    return ways
+
+
+def _in(stays: Times, at: Times, exit_ns: int) -> npt.NDArray[np.bool_]:
+    """Whether a CPU with these stays had entered one by then, and had not begun to leave it."""
+    if not len(stays):
+        return np.zeros(len(at), dtype=np.bool_)
+    number = np.searchsorted(stays[:, 0], at, side="right") - 1
+    inside: npt.NDArray[np.bool_] = (number >= 0) & (at < stays[number, 1] - exit_ns)
+    return inside
+
+
+def _entered_before(
+    events: Sequence[tuple[int, int]], states: Sequence[IdleState], window: Window
+) -> int:
     """The state that the first event ends: it was entered before tracing began.
 
-    The trace does not have it. One that lasts longer than a deep state's exit is taken for the
+    The trace does not have it. One that lasts longer than a deep state's way out is taken for the
     deepest: the kernel chooses it for a sleep of unknown length.
     """
-    return len(exits) - 1 if events[0][0] - window.t0_ns > max(exits) else 0
+    longest_us = max(state.takes.exit_us for state in states)
+    return len(states) - 1 if events[0][0] - window.t0_ns > 1000 * longest_us else 0
 
 
 def split(rows: pl.DataFrame, trace: Trace, platform: Platform, window: Window) -> pl.DataFrame:
-    """``rows`` (one per CPU, and cpu -1 for the shared part) with active, exit and idle times.
+    """``rows`` (one per CPU, and cpu -1 for the shared part) with times in each state.
 
     A cluster's shared part is off while all its CPUs are in the state that is cluster-sleep; that
     time lies in that state's column, all else in ``active_ns``.
     """
     by_cpu = stretches(trace, platform, window)
     states = max(len(cluster.idle_states) for cluster in platform.clusters)
-    columns = {AWAKE: "active_ns", LEAVING: "exit_ns"}
+    columns = {AWAKE: "active_ns", ENTERING: "entry_ns", LEAVING: "exit_ns"}
     columns |= {number: f"idle{number}_ns" for number in range(states)}
     parts = []
     for (index, cpu), part in rows.group_by("cluster", "cpu", maintain_order=True):

@@ -90,7 +90,7 @@ def _plugin_options(settings: QemuSettings) -> Iterator[str]:
 def _cluster_options(cluster: QemuClusterSettings) -> Iterator[str]:
     opps = "+".join(f"{opp.khz}@{opp.uv}@{opp.instructions_per_s}" for opp in cluster.opps)
     yield f"cluster={cluster.index}:{cluster.first_cpu}-{cluster.last_cpu}:{opps}"
-    yield f"idle={cluster.index}:{':'.join(map(str, cluster.idle_exit_ns))}"
+    yield f"idle={cluster.idle_states}"
     if cluster.cluster_sleep is not None:
         yield f"cluster_sleep={cluster.index}:{cluster.cluster_sleep}"
 

@@ -9,7 +9,8 @@ import polars as pl
 
 from eascope.host.errors import EascopeError
 
-_FIXED = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", "active_ns", "exit_ns")
+_SPENT = ("active_ns", "entry_ns", "exit_ns")
+_FIXED = ("cluster", "cpu", "t0_ns", "t1_ns", "khz", "uv", *_SPENT)
 
 
 def counters_table(raw: Path, idle_states: int) -> pl.DataFrame:
@@ -24,7 +25,7 @@ def counters_table(raw: Path, idle_states: int) -> pl.DataFrame:
         table = pl.read_csv(raw, has_header=False, new_columns=names, schema=schema)
     except pl.exceptions.PolarsError as error:
         raise EascopeError(f"{raw.name}: not readable: {str(error).splitlines()[0]}") from error
-    spent = pl.sum_horizontal("active_ns", "exit_ns", *idle)
+    spent = pl.sum_horizontal(*_SPENT, *idle)
     wrong = table.filter(spent != pl.col("t1_ns") - pl.col("t0_ns"))
     if wrong.height or table.null_count().sum_horizontal().item():
         raise EascopeError(f"{raw.name}: times that do not add up: {wrong.head(1).rows()}")

@@ -61,7 +61,7 @@ class QemuClusterSettings(Record):
     """A cluster of CPUs.
 
     :param opps: by falling frequency, as EnergyCtrl counts them.
-    :param idle_exit_ns: exit time of each idle state: what the guest's driver spins for.
+    :param idle_states: how many it has; the guest's driver says how long entry and exit take.
     :param cluster_sleep: the idle state in which all CPUs are when the shared part is off.
     :param loop_weight: time of an instruction of the busy loop, in `WORK_UNITS` of any other.
     """
@@ -70,7 +70,7 @@ class QemuClusterSettings(Record):
     first_cpu: int
     last_cpu: int
     opps: tuple[OppSettings, ...]
-    idle_exit_ns: tuple[int, ...]
+    idle_states: int
     cluster_sleep: int | None
     loop_weight: int
 
@@ -195,7 +195,7 @@ class QemuSettings(Record):
     @property
     def idle_states(self) -> int:
         """Columns of idle states in the plugin's rows."""
-        return max(len(cluster.idle_exit_ns) for cluster in self.clusters)
+        return max(cluster.idle_states for cluster in self.clusters)
 
 
 def settings_of(machine: Machine, limit_s: float = LIMIT_S) -> QemuSettings:
@@ -296,7 +296,7 @@ def _cluster(cluster: Cluster, activity: Activity) -> QemuClusterSettings:
             OppSettings(opp.khz, opp.uv, _instructions_per_s(cluster, opp.khz, activity))
             for opp in sorted(cluster.opps, key=lambda opp: -opp.khz)
         ),
-        idle_exit_ns=tuple(state.exit_us * 1000 for state in cluster.idle_states),
+        idle_states=len(cluster.idle_states),
         cluster_sleep=cluster.cluster_sleep,
         loop_weight=round(WORK_UNITS * activity.system_ipc(cluster) / activity.ipc(cluster)),
     )

@@ -82,6 +82,8 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
         length_ms = names.scenario.window.length_ms(names.request.full)
         for note in (*said, *notes_on(file, names.platform, names.activity, length_ms)):
             say(f"  {note}")
+    for note in names.platform.idle_notes:
+        say(f"  {note}")
     for text in (*texts, *cautions.rate_warnings(names)):
         if text:
             say(f"warning: {text}")

@@ -17,6 +17,7 @@ from eascope.engines.timing.mixture import mixture
 from eascope.host.errors import EascopeError
 
 US = 1000
+COLUMNS = ("active", "entry", "exit", "idle")
 #: The trace's clock is 1 ms late.
 WINDOW = Window(10_000 * US, 30_000 * US, offset_ns=1_000 * US)
 
@@ -54,30 +55,37 @@ def rows(platform: Platform, *edges_us: int) -> pl.DataFrame:
 def times(table: pl.DataFrame, cpu: int, cluster: int = 0) -> list[dict[str, int]]:
     """Each row's times of a CPU in us, without those that are 0."""
     part = table.filter((pl.col("cpu") == cpu) & (pl.col("cluster") == cluster)).sort("t0_ns")
-    names = [name for name in part.columns if name.startswith(("active", "exit", "idle"))]
+    names = [name for name in part.columns if name.startswith(COLUMNS)]
     return [
         {name.removesuffix("_ns"): value // US for name, value in row.items() if value}
         for row in part.select(names).rows(named=True)
     ]
 
 
-def test_wfi_has_no_exit_and_a_deep_state_has(juno: Platform) -> None:
-    """cpu-sleep takes 1.2 ms to leave; the driver plays that before the exit event."""
+def test_wfi_has_no_ways_and_a_deep_state_has(juno: Platform) -> None:
+    """cpu-sleep takes a little 22 us to enter and 14 to leave; the driver plays both."""
     events = {0: [(12_000, 0), (13_000, ENDS), (15_000, 1), (20_000, ENDS)]}
     table = split(rows(juno), trace(events), juno, WINDOW)
-    assert times(table, 0) == [{"active": 14_000, "idle0": 1_000, "idle1": 3_800, "exit": 1_200}]
+    assert times(table, 0) == [
+        {"active": 14_000, "entry": 22, "idle0": 1_000, "idle1": 4_964, "exit": 14}
+    ]
 
 
 def test_every_row_adds_up_across_breaks(juno: Platform) -> None:
-    events = {0: [(12_000, 1), (16_000, ENDS), (29_000, 2)], 4: [(11_000, 0), (11_500, ENDS)]}
-    table = split(rows(juno, 13_000, 15_500, 29_500), trace(events), juno, WINDOW)
-    names = [name for name in table.columns if name.startswith(("active", "exit", "idle"))]
+    """Breaks lie on the ways; a stay of 36 us, in whose entry an interrupt came, has no sleep."""
+    events = {
+        0: [(12_000, 1), (16_000, ENDS), (20_000, 1), (20_036, ENDS), (29_000, 2)],
+        4: [(11_000, 0), (11_500, ENDS)],
+    }
+    table = split(rows(juno, 12_010, 15_995, 29_500), trace(events), juno, WINDOW)
+    names = [name for name in table.columns if name.startswith(COLUMNS)]
     spent = table.select(pl.sum_horizontal(names)).to_series()
     assert (spent == table["t1_ns"] - table["t0_ns"]).all()
     assert times(table, 0) == [
-        {"active": 2_000, "idle1": 1_000},
-        {"idle1": 1_800, "exit": 700},
-        {"active": 13_000, "exit": 500, "idle2": 500},
+        {"active": 2_000, "entry": 10},
+        {"entry": 12, "idle1": 3_964, "exit": 9},
+        # CPUs 1 to 3 sleep all the time, so CPU 0 is the last of the cluster at 29 ms.
+        {"active": 12_964, "entry": 22 + 114, "exit": 5 + 14, "idle2": 386},
         {"idle2": 500},
     ]
 
@@ -85,7 +93,7 @@ def test_every_row_adds_up_across_breaks(juno: Platform) -> None:
 def test_an_idle_state_entered_before_the_window_continues_in_it(juno: Platform) -> None:
     events = {0: [(5_000, 1), (14_000, ENDS)], 1: [(2_000, 0), (3_000, ENDS)]}
     table = split(rows(juno), trace(events), juno, WINDOW)
-    assert times(table, 0) == [{"active": 16_000, "idle1": 2_800, "exit": 1_200}]
+    assert times(table, 0) == [{"active": 16_000, "idle1": 3_986, "exit": 14}]
     assert times(table, 1) == [{"active": 20_000}]
 
 
@@ -94,12 +102,31 @@ def test_a_cpu_without_events_was_idle_for_the_whole_window(juno: Platform) -> N
     assert times(table, 3) == [{"idle2": 20_000}]
 
 
+def test_the_last_cpu_of_a_cluster_takes_longer_to_enter_its_sleep(juno: Platform) -> None:
+    """A big: 21 and 17 us, the last one in 195, the first one out 22. Two bigs in turn."""
+    events = {
+        4: [(11_000, 2), (15_000, ENDS), (17_000, 2), (19_000, ENDS), (21_000, 1), (25_000, ENDS)],
+        5: [(13_000, 2), (16_000, ENDS), (18_000, 2), (20_000, ENDS), (22_000, 2), (24_000, ENDS)],
+    }
+    awake = {cpu: [(10_500, 0), (10_600, ENDS)] for cpu in range(4)}
+    table = split(rows(juno), trace(awake | events), juno, WINDOW)
+    one = times(table, 4, cluster=1)[0]
+    # Twice first in, first out of both, then in cpu-sleep, where no CPU is the last.
+    assert (one["entry"], one["exit"]) == (21 + 21 + 18, 22 + 22 + 15)
+    # Twice last in and last out, then alone in cluster-sleep.
+    other = times(table, 5, cluster=1)[0]
+    assert (other["entry"], other["exit"]) == (195 + 195 + 21, 17 + 17 + 17)
+    # Off from the end of the last one's entry until the first one begins to leave.
+    off = (15_000 - 22) - (13_000 + 195) + (19_000 - 22) - (18_000 + 195)
+    assert times(table, -1, cluster=1) == [{"active": 20_000 - off, "idle2": off}]
+
+
 def test_a_cluster_sleeps_while_all_its_cpus_do(juno: Platform) -> None:
-    """State 2 is cluster-sleep: the shared part is off where all four have chosen it."""
+    """State 2 is cluster-sleep: the shared part is off where all four are in it."""
     awake = {0: [(14_000, 2), (24_000, ENDS)], 4: [(11_000, 1)], 5: [(11_000, 2)]}
     table = split(rows(juno), trace(awake), juno, WINDOW)
-    # CPU 0 leaves for 1.2 ms before 24 ms; CPUs 1 to 3 sleep all the time.
-    assert times(table, -1) == [{"active": 11_200, "idle2": 8_800}]
+    # CPU 0 enters for 114 us and leaves for 20; CPUs 1 to 3 sleep all the time.
+    assert times(table, -1) == [{"active": 10_134, "idle2": 9_866}]
     assert times(table, -1, cluster=1) == [{"active": 20_000}]
 
 

@@ -126,6 +126,7 @@ def test_idle_states(tree: Node, name: str) -> None:
         for cluster in ("little", "big")
         for state in ("cpu", "cluster")
     }
+    takes = {"little": ((22, 14), (114, 20)), "big": ((18, 15), (195, 22))}[name]
     for state, entry, residency in (("cpu-sleep-0", 300, 2000), ("cluster-sleep-0", 400, 2500)):
         node = tree.at(f"cpus/idle-states/{name}-{state}")
         assert node.strings("compatible") == ["gem5,idle-state"]
@@ -133,6 +134,12 @@ def test_idle_states(tree: Node, name: str) -> None:
         assert node.cells("entry-latency-us") == [entry]
         assert node.cells("exit-latency-us") == [1200]
         assert node.cells("min-residency-us") == [residency]
+        if state == "cpu-sleep-0":  # who is the last of the cluster makes no difference
+            assert (*node.cells("gem5,entry-us"), *node.cells("gem5,exit-us")) == takes[0]
+            assert "gem5,last-entry-us" not in node.properties
+        else:
+            last, first = node.cells("gem5,last-entry-us"), node.cells("gem5,first-exit-us")
+            assert (*last, *first) == takes[1]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ cpus = 2 -> 29 | cluster[1].cpus | at most 32 CPUs on the whole platform, 4 are 
 core = "cortex-a72" -> "cortex-a73" | cluster[1].core | cortex-a76, cortex-x1 (did you mean
 power_uw = 5_900 -> 60_000 | cluster[0].idle_states[0].power_uw | not above the lowest OPP's
 power_uw = 0, -> 5_901, | cluster[0].idle_states[1].power_uw | at most 5900
-residency_us = 2000 -> 1499 | cluster[0].idle_states[1].residency_us | at least entry_us + exit_us (
 exit_us = 1200 -> 0 | cluster[0].idle_states[1].exit_us | at least 1
 residency_us = 2500 -> 2000 | cluster[0].idle_states[2].residency_us | more than 2000
 cluster_sleep = "cluster-sleep-0" -> "cluster-sleep" | cluster[0].cluster_sleep | cluster-sleep-0

@@ -79,7 +79,7 @@ def without(*keys: str) -> Callable[[dict[str, Any]], object]:
             lambda document: document["activity"]["measured"][0].update(ipc={"fast": 1.0}),
             "activity.measured.0.ipc.fast = 'fast': allowed: a whole number as the key",
         ),
-        (lambda document: document.update(schema=2), "schema = 2: allowed: 1, in this version"),
+        (lambda document: document.update(schema=1), "schema = 1: allowed: 2, in this version"),
     ],
 )
 def test_damage_is_one_line(

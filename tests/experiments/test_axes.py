@@ -53,7 +53,7 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
         *(("dvfs", "board"), ("fast_switch", "off"), ("llc", "all")),
         ("delayed_dequeue", "off"),
         *(("speeds", "hardware"), ("speeds", "measured")),
-        ("idle_exit", "25%"),
+        ("idle_exit", "told"),
         *(("kernel_rate", f"{rate}-order") for rate in ("140% in", "93% out-of", "108% out-of")),
     ]
     assert result.left_out == ()
@@ -179,11 +179,8 @@ def test_the_platforms_own_values_replace_the_common_ones(tmp_path: Path) -> Non
     ]
     board = result.cases[1].names[0].platform
     assert (board.transition_latency_us, board.rate_limit_us) == (2920, 4000)
-    assert [s.exit_us for s in result.cases[0].names[0].platform.clusters[0].idle_states] == [
-        1,
-        0,
-        0,
-    ]
+    states = result.cases[0].names[0].platform.clusters[0].idle_states
+    assert [state.takes.exit_us for state in states] == [0, 0, 0]
 
 
 def test_a_common_value_that_cannot_be_had_is_left_out(
@@ -227,14 +224,16 @@ def test_the_power_of_transitions(juno: Platform, juno_activity: Activity, power
 
 
 def test_controls_reach_the_machine() -> None:
-    """A quarter of the exit, 70 % of the kernel's rate; the busy loop keeps its own."""
+    """A quarter of what the kernel is told, 70 % of its rate; the busy loop keeps its own."""
     usual, changed = (
         resolve(replace(REQUEST, controls=controls))
         for controls in (AS_IT_IS, Controls(idle_exit_percent=25, kernel_rate_percent=70))
     )
     for before, after in zip(usual.platform.clusters, changed.platform.clusters, strict=True):
-        assert [s.exit_us for s in before.idle_states] == [1, 1200, 1200]
-        assert [s.exit_us for s in after.idle_states] == [1, 300, 300]
+        assert [s.takes.exit_us for s in before.idle_states] != [0, 300, 300]
+        assert [s.takes.exit_us for s in after.idle_states] == [0, 300, 300]
+        assert [s.takes.last_entry_us for s in after.idle_states] == [0, 75, 100]
+        assert [s.exit_us for s in after.idle_states] == [1, 1200, 1200]  # told as before
         rates = usual.activity.system_ipc(before), changed.activity.system_ipc(after)
         assert rates[1] == pytest.approx(0.7 * rates[0])
         assert changed.activity.ipc(after) == usual.activity.ipc(before)

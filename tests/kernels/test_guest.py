@@ -7,14 +7,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from eascope.analysis.tables.split import ENTERING, LEAVING, stretches
+from eascope.analysis.trace import read_trace
+from eascope.analysis.window import Window
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
-from eascope.engines.records import MARKS, START, STOP, read_marks
+from eascope.engines.records import MARKS, START, STOP, TRACE, read_marks
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.state import state_expectations
 from eascope.kernels.switches import STATS
 from eascope.kernels.variants import load_variants
 from tests.support.kernel_guest import Booted, boot
+from tests.support.slow_idle import LAST_ENTRY_MS, slow
 
 pytestmark = pytest.mark.guest
 
@@ -165,48 +169,34 @@ def test_counters_agree_with_the_trace(booted: Booted, juno: Platform) -> None:
     assert abs(total["overutilized_set"] - total["overutilized_cleared"]) <= 1
 
 
-def test_leaving_the_deep_state_takes_its_exit_latency(
+def test_what_passes_in_idle_states_is_what_the_trace_tells(
     base_kernel: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
+    """The driver's count of its cluster's CPUs against the order of the kernel's events."""
     script = [
         "trace-setup 1024 power:cpu_idle",
         f"write {TRACING}/tracing_on 1",
         "sleep-ms 100",
         "start",
-        "sleep-ms 1000",
+        # Of each cluster several CPUs sleep and wake, at different times.
+        *("sleep-ms 7", "sleep-ms 5") * 30,
         "stop",
-        f"write {TRACING}/tracing_on 0",
-        f"collect {TRACING}/trace trace.txt",
+        "trace-collect",
     ]
-    done = boot(base_kernel.image, juno, script, tmp_path / "out")
+    done = boot(base_kernel.image, slow(juno), script, tmp_path / "out")
     marks = {mark.id: mark for mark in read_marks(done.out / MARKS)}
+    start, stop = marks[START], marks[STOP]
+    window = Window(start.t_ns, stop.t_ns, start.t_ns - start.mono_ns)
     rows = pl.read_parquet(done.out / "counters.parquet").filter(
-        (pl.col("cpu") >= 0)
-        & (pl.col("t0_ns") >= marks[START].t_ns)
-        & (pl.col("t1_ns") <= marks[STOP].t_ns)
+        (pl.col("cpu") >= 0) & (pl.col("t0_ns") >= start.t_ns) & (pl.col("t1_ns") <= stop.t_ns)
     )
-    deep = rows.select(pl.sum_horizontal("idle1_ns", "idle2_ns")).to_series()
-    assert deep.sum() > 0.98 * 1e9 * len(juno.cpus)
-    start, stop = (marks[mark].mono_ns / 1e9 for mark in (START, STOP))
-    # "state=4294967295" is the end of an idle period; leaving WFI costs nothing.
-    # Who slept before the trace began did so deeply: a tick would have shown.
-    deepest = len(juno.clusters[0].idle_states) - 1
-    entered: dict[int, int] = {}
-    ends = []
-    for cpu, at, state in re.findall(
-        r"\[(\d+)\] \S+ +([\d.]+): cpu_idle: state=(\d+)", done.text("trace.txt")
-    ):
-        if int(state) != 0xFFFF_FFFF:
-            entered[int(cpu)] = int(state)
-        elif entered.get(int(cpu), deepest) > 0 and start <= float(at) <= stop:
-            ends.append(int(cpu))
-    for cluster in juno.clusters:
-        woken = sum(1 for cpu in ends if cpu in cluster.cpus)
-        spent_us = rows.filter(pl.col("cluster") == cluster.index)["exit_ns"].sum() / 1000
-        _, cpu_sleep, cluster_sleep = cluster.idle_states
-        assert cpu_sleep.exit_us == cluster_sleep.exit_us
-        assert woken
-        assert spent_us / woken == pytest.approx(cpu_sleep.exit_us, rel=0.002)
+    told = stretches(read_trace(done.out / TRACE), slow(juno), window)
+    for cpu in juno.cpus:
+        for column, state in (("entry_ns", ENTERING), ("exit_ns", LEAVING)):
+            spent = rows.filter(pl.col("cpu") == cpu)[column].sum()
+            wanted = sum(each.t1_ns - each.t0_ns for each in told[cpu] if each.state == state)
+            assert spent == pytest.approx(wanted, rel=0.002), (cpu, column)
+    assert rows["entry_ns"].sum() > 1_000_000 * LAST_ENTRY_MS
 
 
 def test_console_is_quiet_and_clean(booted: Booted) -> None:

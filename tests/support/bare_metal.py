@@ -97,13 +97,15 @@ def linux_machine(
 ) -> Callable[..., Machine]:
     """Make a machine that boots the base kernel and the guest image with a script."""
 
-    def make(script: bytes, *, quiet: bool = True, elided: bool = True) -> Machine:
+    def make(
+        script: bytes, *, quiet: bool = True, elided: bool = True, platform: Platform = juno
+    ) -> Machine:
         dtb = tmp_path / "machine.dtb"
-        dtb.write_bytes(device_tree(juno, LAYOUT))
+        dtb.write_bytes(device_tree(platform, LAYOUT))
         image = with_rt_app(guest_image().path, tmp_path / "image.cpio", elided=elided)
         cmdline = "console=ttyAMA0 rdinit=/init" + (" quiet" if quiet else "")
         return Machine(
-            juno, juno_activity, kernel("base").image, dtb, image, script, cmdline, elided
+            platform, juno_activity, kernel("base").image, dtb, image, script, cmdline, elided
         )
 
     return make

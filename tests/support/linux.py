@@ -102,7 +102,7 @@ def energy_uj(counters: pl.DataFrame, platform: Platform) -> float:
     total = 0.0
     for row in counters.filter(pl.col("cpu") >= 0).iter_rows(named=True):
         cluster = platform.clusters[row["cluster"]]
-        awake_ns = row["active_ns"] + row["exit_ns"]
+        awake_ns = row["active_ns"] + row["entry_ns"] + row["exit_ns"]
         total += awake_ns * cluster.opp(row["khz"]).power_uw
         for number, state in enumerate(cluster.idle_states):
             total += row[f"idle{number}_ns"] * state.power_uw

@@ -27,7 +27,11 @@
 #include "virtual_time.h"
 #include "waits.h"
 
+/* Instead of a state: its exit begins, is over. */
+#define IDLE_EXIT_BEGINS (UINT64_MAX - 1)
 #define IDLE_EXIT_OVER UINT64_MAX
+/* The last of an idle state's entry or exit is spun as the driver has it, by the clock. */
+#define IDLE_SPIN_NS 2000ull
 #define MAX_CHUNK (1u << 20)
 #define MAX_NAME 64
 #define MAX_REASON 512
@@ -149,16 +153,21 @@ static void mark(struct vcpu *vcpu, vtime at)
 static void idle_state(struct vcpu *vcpu, vtime at)
 {
 	uint64_t cpu = channel_register(vcpu, 1), state = channel_register(vcpu, 2);
+	uint64_t takes_ns = channel_register(vcpu, 3);
 
 	if (cpu != vcpu->index)
 		report_end("fail", "the idle driver on cpu%u names cpu%" PRIu64, vcpu->index,
 			   cpu);
+	vcpu->idle_ahead_ns = takes_ns > IDLE_SPIN_NS ? takes_ns - IDLE_SPIN_NS : 0;
 	if (state == IDLE_EXIT_OVER) {
 		vcpu->announced_idle = IDLE_NONE;
-		vcpu->exit_ahead_ns = 0;
 		counters_set_active(vcpu, at);
+	} else if (state == IDLE_EXIT_BEGINS) {
+		counters_set_exit(vcpu, at);
 	} else if (state < config.n_idle_states) {
 		vcpu->announced_idle = state;
+		if (takes_ns)
+			counters_set_entry(vcpu, at);
 	} else {
 		report_end("fail", "the idle driver enters state %" PRIu64 ": allowed: below %u",
 			   state, config.n_idle_states);

@@ -29,7 +29,7 @@
 #define MAX_PENDING 16
 
 /* Columns of a row: idle states by number, then these. */
-enum { ACTIVE = MAX_IDLE_STATES, EXIT, N_STATES };
+enum { ACTIVE = MAX_IDLE_STATES, ENTRY, EXIT, N_STATES };
 
 struct account {
 	unsigned int state;
@@ -138,6 +138,12 @@ void counters_set_active(const struct vcpu *vcpu, vtime at)
 	change(vcpu, at, ACTIVE);
 }
 
+/* Until the CPU sleeps, or an interrupt that came in the meantime lets its exit begin. */
+void counters_set_entry(const struct vcpu *vcpu, vtime at)
+{
+	change(vcpu, at, ENTRY);
+}
+
 /* From the wake-up until the idle state's exit work is over. */
 void counters_set_exit(const struct vcpu *vcpu, vtime at)
 {
@@ -166,10 +172,11 @@ static void write_cpu_row(const struct vcpu *vcpu, uint64_t start_ns, vtime at, 
 	uint64_t awake_ns;
 
 	spend(account, vt_to_ns(at));
-	awake_ns = account->ns[ACTIVE] + account->ns[EXIT];
-	fprintf(file, "%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",%" PRIu64,
+	awake_ns = account->ns[ACTIVE] + account->ns[ENTRY] + account->ns[EXIT];
+	fprintf(file,
+		"%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64,
 		(unsigned int)(vcpu->cluster - clusters), vcpu->index, start_ns, vt_to_ns(at),
-		opp->khz, opp->uv, account->ns[ACTIVE], account->ns[EXIT]);
+		opp->khz, opp->uv, account->ns[ACTIVE], account->ns[ENTRY], account->ns[EXIT]);
 	for (unsigned int s = 0; s < config.n_idle_states; s++)
 		fprintf(file, ",%" PRIu64, account->ns[s]);
 	fprintf(file, ",%" PRIu64 ",%" PRIu64 "\n",
@@ -184,7 +191,7 @@ static void write_shared_row(unsigned int c, uint64_t start_ns, uint64_t end_ns,
 			     const struct opp *opp)
 {
 	spend_shared(c, end_ns);
-	fprintf(file, "%u,%d,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",0", c, SHARED_PART, start_ns,
+	fprintf(file, "%u,%d,%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",0,0", c, SHARED_PART, start_ns,
 		end_ns, opp->khz, opp->uv, shared[c].on_ns);
 	for (unsigned int s = 0; s < config.n_idle_states; s++)
 		fprintf(file, ",%" PRIu64, s && s == config.cluster_sleep[c] ?

@@ -8,6 +8,7 @@
 
 void counters_init(void);
 void counters_set_active(const struct vcpu *vcpu, vtime at);
+void counters_set_entry(const struct vcpu *vcpu, vtime at);
 void counters_set_exit(const struct vcpu *vcpu, vtime at);
 void counters_set_idle(const struct vcpu *vcpu, unsigned int state, vtime at);
 void counters_break(unsigned int cluster, vtime at);

@@ -66,8 +66,6 @@ struct config {
 	/* How far ahead of the others a vCPU may run: in a program, and in the kernel. */
 	uint64_t program_quantum_ns;
 	uint64_t kernel_quantum_ns;
-	/* What leaving each idle state takes, by cluster. */
-	uint64_t idle_exit_ns[MAX_CLUSTERS][MAX_IDLE_STATES];
 	/* The idle state that is cluster-sleep when all CPUs of the cluster are in it; 0: none. */
 	unsigned int cluster_sleep[MAX_CLUSTERS];
 	uint64_t transition_latency_ns;

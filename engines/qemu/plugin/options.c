@@ -54,23 +54,17 @@ static bool parse_cluster(const char *text)
 	return cluster->n_opps > 0;
 }
 
-/* "0:1000:1200000": cluster, exit time of each idle state in ns. */
+/* "3": how many idle states a cluster has. */
 static bool parse_idle(const char *text)
 {
-	unsigned int c, n = 0;
-	int used;
+	unsigned int n;
+	int used = 0;
 
-	if (sscanf(text, "%u%n", &c, &used) != 1 || c >= MAX_CLUSTERS)
+	if (sscanf(text, "%u%n", &n, &used) != 1 || text[used] || !n || n > MAX_IDLE_STATES)
 		return false;
-	for (text += used; *text; text += used) {
-		if (n == MAX_IDLE_STATES ||
-		    sscanf(text, ":%" SCNu64 "%n", &config.idle_exit_ns[c][n], &used) != 1)
-			return false;
-		n++;
-	}
 	if (n > config.n_idle_states)
 		config.n_idle_states = n;
-	return n > 0;
+	return true;
 }
 
 /* "0:2": cluster, the idle state in which all of its CPUs are when it sleeps. */

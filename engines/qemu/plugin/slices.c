@@ -18,9 +18,6 @@
 #include "vcpu.h"
 #include "virtual_time.h"
 
-/* The last of an idle state's exit work is spun as the driver has it, by the clock. */
-#define EXIT_SPIN_NS 2000ull
-
 /* Whose the block is that the vCPU waits at. */
 static void park(struct vcpu *vcpu, enum code code)
 {
@@ -54,21 +51,14 @@ void slices_cut(struct vcpu *vcpu)
 
 static void wake(struct vcpu *vcpu)
 {
-	unsigned int cluster = vcpu->cluster - clusters;
-
 	vcpu->local = rotation_ready_at(vcpu);
 	vcpu->tied = vcpu->local;
 	vcpu->woken_at = VT_NEVER;
-	vcpu->exit_ahead_ns = 0;
-	if (vcpu->state == VCPU_ASLEEP && vcpu->announced_idle != IDLE_NONE) {
-		uint64_t exit_ns = config.idle_exit_ns[cluster][vcpu->announced_idle];
-
-		if (exit_ns > EXIT_SPIN_NS)
-			vcpu->exit_ahead_ns = exit_ns - EXIT_SPIN_NS;
+	vcpu->idle_ahead_ns = 0;
+	if (vcpu->state == VCPU_ASLEEP && vcpu->announced_idle != IDLE_NONE)
 		counters_set_exit(vcpu, vcpu->local);
-	} else {
+	else
 		counters_set_active(vcpu, vcpu->local);
-	}
 	vcpu->state = VCPU_RUNNING;
 }
 

@@ -80,10 +80,10 @@ struct vcpu {
 	vtime horizon;
 	/* The current block's work after the instruction that reads the clock. */
 	work tail;
-	/* The idle state announced by the guest's driver, IDLE_NONE outside idle and its exit. */
+	/* The idle state announced by the guest's driver, IDLE_NONE from the end of its exit on. */
 	int announced_idle;
-	/* Of the exit work that the driver is about to do, what may pass at once. */
-	uint64_t exit_ahead_ns;
+	/* Of the entry or exit work that the driver is about to do, what may pass at once. */
+	uint64_t idle_ahead_ns;
 	/* Up to here local time passed by the clock, not by instructions: no rate changes it. */
 	vtime waited_until;
 	struct qemu_plugin_register *x[N_REGISTERS];

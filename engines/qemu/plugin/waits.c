@@ -15,18 +15,18 @@
 #define STALL_NS 1000ull
 
 /*
- * An elision hint in the kernel: the idle driver spins by the clock for as long as its state's exit
- * takes. We know how long, so all but the last of it passes here, instead of in a thousand reads of
- * the clock that each wait for the other vCPUs.
+ * An elision hint in the kernel: the idle driver spins by the clock for as long as its state's entry
+ * or exit takes. It has said how long, so all but the last of it passes here, instead of in a thousand
+ * reads of the clock that each wait for the other vCPUs.
  */
 void waits_kernel_spins(struct vcpu *vcpu)
 {
-	if (!vcpu->exit_ahead_ns)
+	if (!vcpu->idle_ahead_ns)
 		return;
 	time_settle(vcpu);
-	vcpu->local += vt_from_ns(vcpu->exit_ahead_ns);
+	vcpu->local += vt_from_ns(vcpu->idle_ahead_ns);
 	vcpu->waited_until = vcpu->local;
-	vcpu->exit_ahead_ns = 0;
+	vcpu->idle_ahead_ns = 0;
 	slices_cut(vcpu);
 }
 

@@ -33,6 +33,7 @@ from eascope.experiments.script import elision_lines
 from eascope.kernels.build import kernel
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least
+from tests.support.slow_idle import CLUSTER_MS, SLACK_MS, sleeps_script, slept_ms, slow
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest]
 
@@ -64,8 +65,8 @@ def test_smoke_on_atomic_cpus() -> None:
     result = derive(run.path, names.platform, names.activity).result.encode()
     assert result["engine"] == "gem5"
     assert result["eas"] is True
-    # The agent sleeps for that long, and may have to be woken from a state that it takes 1.2 ms to
-    # leave; threads that run when it wakes make it wait for its turn.
+    # The agent sleeps for that long, and its CPU may have to leave an idle state; threads that run
+    # when it wakes make it wait for its turn.
     assert 0.5 <= result["window_s"] < 0.51
     assert 0 < result["energy_j"]["total"] < 1
     # 'heavy' needs 10 ms of the fastest CPU's time in 16 ms: no little could do that.
@@ -136,6 +137,17 @@ def test_a_burst_takes_its_turns_cycles(machine: Machine, tmp_path: Path, cpu: i
     assert len(bursts) == BURSTS
     for length in bursts:
         assert length == pytest.approx(wanted, rel=0.01)
+
+
+def test_a_deep_sleep_takes_what_the_platform_states(
+    machine: Machine, juno: Platform, tmp_path: Path
+) -> None:
+    """As on the fast engine: the last CPU of the cluster enters its sleep, and comes back."""
+    platform = slow(juno)
+    machine.dtb.write_bytes(device_tree(platform, LAYOUT))
+    wanted = replace(machine, platform=platform, script=sleeps_script(cluster_sleep=True))
+    get_engine("gem5").run(wanted, tmp_path / "out")
+    assert slept_ms(tmp_path / "out") == pytest.approx(CLUSTER_MS, abs=SLACK_MS)
 
 
 def test_the_same_machine_leaves_the_same_bytes(machine: Machine, tmp_path: Path) -> None:

@@ -15,7 +15,18 @@ from eascope.engines.base import EngineRun, Machine
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.records import MARKS, START, STOP, read_marks
 from tests.support import linux
-from tests.support.columns import least, most
+from tests.support.columns import most
+from tests.support.slow_idle import (
+    ALONE_MS,
+    ASKED_MS,
+    CLUSTER_MS,
+    FIRST_EXIT_MS,
+    LAST_ENTRY_MS,
+    SLACK_MS,
+    sleeps_script,
+    slept_ms,
+    slow,
+)
 
 pytestmark = pytest.mark.guest
 
@@ -46,7 +57,7 @@ def window(out: Path) -> tuple[int, int]:
 def test_a_second_is_a_second(linux_machine: Callable[..., Machine], tmp_path: Path) -> None:
     """A sleep of 1 s takes 1.000 s by the engine's clock and by the guest's.
 
-    WFI only: the deeper state's exit latency (1.2 ms on Juno) would be part of it, as on a board.
+    WFI only: the exit from a deeper state would be part of it, as on a board.
     """
     script = linux.sleep_script(1000, shallow=True)
     QemuEngine().run(linux_machine(script), tmp_path / "out")
@@ -56,23 +67,42 @@ def test_a_second_is_a_second(linux_machine: Callable[..., Machine], tmp_path: P
         assert slept == pytest.approx(1e9, rel=0.0002)
 
 
-def test_a_deep_sleep_ends_later_by_its_exit_latency(
+@pytest.mark.parametrize(
+    ("cluster_sleep", "wanted"), [(True, CLUSTER_MS), (False, ALONE_MS)], ids=["last", "alone"]
+)
+def test_a_deep_sleep_takes_what_the_platform_states(
+    linux_machine: Callable[..., Machine],
+    juno: Platform,
+    tmp_path: Path,
+    cluster_sleep: bool,
+    wanted: tuple[float, ...],
+) -> None:
+    """A sleep ends later by the exit, one that ends during the entry by the rest of it, too."""
+    script = sleeps_script(cluster_sleep=cluster_sleep)
+    QemuEngine().run(linux_machine(script, platform=slow(juno)), tmp_path / "out")
+    assert slept_ms(tmp_path / "out") == pytest.approx(wanted, abs=SLACK_MS)
+
+
+def test_the_time_is_booked_as_entry_and_exit(
     linux_machine: Callable[..., Machine], juno: Platform, tmp_path: Path
 ) -> None:
-    """The same sleep with the deep states allowed, and the time is booked as exit work."""
-    QemuEngine().run(linux_machine(linux.sleep_script(1000)), tmp_path / "out")
-    start, stop = window(tmp_path / "out")
-    exit_ns = juno.clusters[0].idle_states[1].exit_us * 1000
-    assert stop - start == pytest.approx(1e9 + exit_ns, abs=100_000)
-    rows = pl.read_parquet(tmp_path / "out" / "counters.parquet").filter(
-        (pl.col("t0_ns") >= start) & (pl.col("t1_ns") <= stop) & (pl.col("cpu") >= 0)
-    )
-    rows = rows.with_columns(pl.sum_horizontal("idle1_ns", "idle2_ns").alias("deep_ns"))
-    per_cpu = rows.group_by("cpu").agg(pl.sum("exit_ns", "idle0_ns", "deep_ns", "active_ns"))
-    assert per_cpu.height == 6
-    assert most(per_cpu["exit_ns"]) >= exit_ns
-    assert least(per_cpu["deep_ns"]) > 0.9 * (stop - start)
-    assert most(per_cpu["active_ns"]) < 0.01 * (stop - start)
+    """The boot CPU goes to its cluster's sleep and comes back once: the last, and the first."""
+    script = sleeps_script(cluster_sleep=True)
+    QemuEngine().run(linux_machine(script, platform=slow(juno)), tmp_path / "out")
+    marks = [mark.t_ns for mark in read_marks(tmp_path / "out" / MARKS) if mark.id in (START, STOP)]
+    rows = pl.read_parquet(tmp_path / "out" / "counters.parquet").filter(pl.col("cpu") >= 0)
+    for begin, end, asleep_ms in (
+        (*marks[:2], ASKED_MS[0] - LAST_ENTRY_MS),
+        (*marks[2:], 0),
+    ):
+        inside = rows.filter((pl.col("t0_ns") >= begin) & (pl.col("t1_ns") <= end))
+        per_cpu = inside.group_by("cpu").agg(pl.sum("entry_ns", "exit_ns", "idle2_ns"))
+        awake = per_cpu.filter(pl.col("exit_ns") > 0).rows(named=True)
+        assert per_cpu.height == 6
+        assert len(awake) == 1
+        assert awake[0]["entry_ns"] == pytest.approx(1e6 * LAST_ENTRY_MS, abs=20_000)
+        assert awake[0]["exit_ns"] == pytest.approx(1e6 * FIRST_EXIT_MS, abs=20_000)
+        assert awake[0]["idle2_ns"] == pytest.approx(1e6 * asleep_ms, abs=1e6 * SLACK_MS)
 
 
 def test_runs_are_byte_identical_whatever_the_host_does(

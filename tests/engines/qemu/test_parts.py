@@ -16,7 +16,7 @@ from eascope.host import debian
 from eascope.host.errors import EascopeError
 from eascope.rootfs.cpio import Archive
 
-ROW = "0,1,0,100,450000,820000,{active},5,10,20,30,40\n"
+ROW = "0,1,0,100,450000,820000,{active},4,1,10,20,30,40\n"
 
 
 def test_counters_become_a_table(tmp_path: Path) -> None:
@@ -24,8 +24,9 @@ def test_counters_become_a_table(tmp_path: Path) -> None:
     raw = tmp_path / "counters.raw"
     raw.write_text(ROW.format(active=65))
     table = counters_table(raw, 2)
-    assert table.columns[-5:] == ["exit_ns", "idle0_ns", "idle1_ns", "cycles", "instructions"]
-    assert table.row(0) == (0, 1, 0, 100, 450000, 820000, 65, 5, 10, 20, 30, 40)
+    assert table.columns[6:9] == ["active_ns", "entry_ns", "exit_ns"]
+    assert table.columns[9:] == ["idle0_ns", "idle1_ns", "cycles", "instructions"]
+    assert table.row(0) == (0, 1, 0, 100, 450000, 820000, 65, 4, 1, 10, 20, 30, 40)
     write_counters(table, tmp_path / "a")
     write_counters(table, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -36,7 +37,7 @@ def test_counters_become_a_table(tmp_path: Path) -> None:
     [
         (ROW.format(active=66), "times that do not add up"),
         (ROW.format(active=65) + "0,1,100", "times that do not add up|not readable"),
-        ("0,1,zero,100,1,1,1,1,1,1,1,1\n", "not readable"),
+        ("0,1,zero,100,1,1,1,1,1,1,1,1,1\n", "not readable"),
     ],
 )
 def test_broken_counters_are_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -104,7 +104,7 @@ def test_errors_of_the_energy_model() -> None:
         (HEAD + "controls.rate_limit = [1]", "a control (did you mean rate_limit_us?)"),
         (
             HEAD + "controls.idle_exit_percent = [50, 101]",
-            "axes.controls.idle_exit_percent = 101: allowed: an integer in 0..100 (% of the plat",
+            "axes.controls.idle_exit_percent = 101: allowed: an integer in 0..100 (% of what",
         ),
         (
             HEAD + "controls.speeds = 'slow'",

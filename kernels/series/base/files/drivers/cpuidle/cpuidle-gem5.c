@@ -5,8 +5,15 @@
  * gem5 and the engines that stand in for it have one idle state that software
  * can enter, WFI, and they leave it at no cost. Deeper states are therefore
  * played: the driver tells the simulator which state a CPU enters, so that its
- * time there is billed with that state's power, executes WFI, and after the
- * wake-up lets the state's exit latency pass before the interrupt is served.
+ * time there is billed with that state's power, lets the time of the entry
+ * pass, executes WFI, and after the wake-up lets the time of the exit pass
+ * before the interrupt is served. Interrupts are masked, so one that comes
+ * during the entry waits for its end and for the exit, as for firmware that
+ * cannot abort the flush of a cache.
+ *
+ * How long entry and exit take is the machine's affair. The latencies that
+ * the device tree has for every cpuidle driver are the worst case, by which
+ * the governor chooses.
  *
  * The simulator is told by a HINT instruction from the range that is a NOP on
  * processors, with a verb and its arguments in x0..x2. Nothing comes back.
@@ -14,12 +21,16 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
 #include <linux/cpuidle.h>
 #include <linux/cpumask.h>
 #include <linux/init.h>
+#include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/of.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 
 #include <asm/arch_timer.h>
@@ -32,30 +43,57 @@
 /* HINT #0x60: a message to the simulator. */
 #define HINT_VERB_IDLE_STATE	2
 #define HINT_IDLE_EXIT_DONE	(~0UL)
+#define HINT_IDLE_EXIT_BEGINS	(~1UL)
 
 /*
- * While an exit latency passes, a simulator may let time jump at these two
+ * While an entry or an exit passes, a simulator may let time jump at these two
  * (0x61 by about a thousand instructions, 0x62 by a quarter of that) instead
  * of running the loop. The long one is used while this much is left at least.
  */
 #define LONG_STEP_US		10
 
+/* A time, as the simulator is told it and in ticks of the virtual counter. */
+struct gem5_time {
+	unsigned long ns;
+	u64 ticks;
+};
+
+/* The CPUs whose device tree nodes name the same idle state: how many are not in it. */
+struct gem5_sharers {
+	struct list_head node;
+	struct device_node *state;
+	atomic_t awake;
+};
+
+struct gem5_state {
+	struct gem5_time entry;
+	struct gem5_time exit;
+	/* Where the last CPU to enter and the first to leave take another time. */
+	struct gem5_sharers *sharers;
+	struct gem5_time last_entry;
+	struct gem5_time first_exit;
+};
+
 struct gem5_idle {
 	struct cpuidle_driver drv;
 	struct cpuidle_device dev;
-	/* Ticks of the virtual counter that leaving a state takes. */
-	u64 exit_ticks[CPUIDLE_STATE_MAX];
+	struct gem5_state states[CPUIDLE_STATE_MAX];
 };
 
+static DEFINE_PER_CPU(struct gem5_idle *, gem5_idle_of);
+static LIST_HEAD(gem5_sharers_list);
 static u64 long_step_ticks __ro_after_init;
 
-static __always_inline void gem5_hint_idle(unsigned long cpu, unsigned long state)
+/* The CPU enters a state, or its exit begins, which takes ns; or its exit is done. */
+static __always_inline void gem5_hint_idle(unsigned long cpu, unsigned long state,
+					   unsigned long ns)
 {
 	register unsigned long x0 asm("x0") = HINT_VERB_IDLE_STATE;
 	register unsigned long x1 asm("x1") = cpu;
 	register unsigned long x2 asm("x2") = state;
+	register unsigned long x3 asm("x3") = ns;
 
-	asm volatile("hint #0x60" : : "r" (x0), "r" (x1), "r" (x2) : "memory");
+	asm volatile("hint #0x60" : : "r" (x0), "r" (x1), "r" (x2), "r" (x3) : "memory");
 }
 
 static __always_inline u64 gem5_ticks(void)
@@ -102,33 +140,50 @@ static __always_inline void gem5_spend_quiesced(u64 ticks)
 					arch_timer_get_cntfrq()));
 }
 
+static __always_inline void gem5_pass(u64 ticks, bool quiesce)
+{
+	if (quiesce)
+		gem5_spend_quiesced(ticks);
+	else
+		gem5_spend(ticks);
+}
+
+static __always_inline int gem5_enter(struct cpuidle_device *dev, struct cpuidle_driver *drv,
+				      int index, bool quiesce)
+{
+	struct gem5_idle *idle = container_of(drv, struct gem5_idle, drv);
+	const struct gem5_state *state = &idle->states[index];
+	struct gem5_sharers *sharers = state->sharers;
+	const struct gem5_time *entry = &state->entry, *exit = &state->exit;
+
+	if (sharers && raw_atomic_dec_and_test(&sharers->awake))
+		entry = &state->last_entry;
+	gem5_hint_idle(dev->cpu, index, entry->ns);
+	if (entry->ticks)
+		gem5_pass(entry->ticks, quiesce);
+	cpu_do_idle();
+	if (sharers && raw_atomic_inc_return(&sharers->awake) == 1)
+		exit = &state->first_exit;
+	if (exit->ticks) {
+		gem5_hint_idle(dev->cpu, HINT_IDLE_EXIT_BEGINS, exit->ns);
+		gem5_pass(exit->ticks, quiesce);
+	}
+	gem5_hint_idle(dev->cpu, HINT_IDLE_EXIT_DONE, 0);
+
+	return index;
+}
+
 static __cpuidle int gem5_enter_idle(struct cpuidle_device *dev,
 				     struct cpuidle_driver *drv, int index)
 {
-	struct gem5_idle *idle = container_of(drv, struct gem5_idle, drv);
-
-	gem5_hint_idle(dev->cpu, index);
-	cpu_do_idle();
-	if (idle->exit_ticks[index])
-		gem5_spend(idle->exit_ticks[index]);
-	gem5_hint_idle(dev->cpu, HINT_IDLE_EXIT_DONE);
-
-	return index;
+	return gem5_enter(dev, drv, index, false);
 }
 
 /* The same where the device tree says that CPUs execute gem5's operations. */
 static __cpuidle int gem5_enter_idle_quiesced(struct cpuidle_device *dev,
 					      struct cpuidle_driver *drv, int index)
 {
-	struct gem5_idle *idle = container_of(drv, struct gem5_idle, drv);
-
-	gem5_hint_idle(dev->cpu, index);
-	cpu_do_idle();
-	if (idle->exit_ticks[index])
-		gem5_spend_quiesced(idle->exit_ticks[index]);
-	gem5_hint_idle(dev->cpu, HINT_IDLE_EXIT_DONE);
-
-	return index;
+	return gem5_enter(dev, drv, index, true);
 }
 
 static const struct of_device_id gem5_idle_match[] = {
@@ -150,16 +205,61 @@ static const struct cpuidle_driver gem5_idle_driver __initconst = {
 	.state_count	= 1,
 };
 
+static struct gem5_time __init gem5_time_of(struct device_node *state, const char *name,
+					    const char *otherwise)
+{
+	u32 us = 0;
+
+	if (of_property_read_u32(state, name, &us))
+		of_property_read_u32(state, otherwise, &us);
+
+	return (struct gem5_time) {
+		.ns = (unsigned long)us * NSEC_PER_USEC,
+		.ticks = div_u64((u64)us * arch_timer_get_cntfrq(), USEC_PER_SEC),
+	};
+}
+
+static struct gem5_sharers * __init gem5_sharers_of(struct device_node *state)
+{
+	struct gem5_sharers *sharers;
+
+	list_for_each_entry(sharers, &gem5_sharers_list, node)
+		if (sharers->state == state)
+			return sharers;
+
+	sharers = kzalloc(sizeof(*sharers), GFP_KERNEL);
+	if (sharers) {
+		sharers->state = of_node_get(state);
+		list_add(&sharers->node, &gem5_sharers_list);
+	}
+
+	return sharers;
+}
+
+static int __init gem5_init_state(struct gem5_state *state, struct device_node *node)
+{
+	state->entry = gem5_time_of(node, "gem5,entry-us", "entry-latency-us");
+	state->exit = gem5_time_of(node, "gem5,exit-us", "exit-latency-us");
+	if (!of_property_present(node, "gem5,last-entry-us") &&
+	    !of_property_present(node, "gem5,first-exit-us"))
+		return 0;
+
+	state->last_entry = gem5_time_of(node, "gem5,last-entry-us", "gem5,entry-us");
+	state->first_exit = gem5_time_of(node, "gem5,first-exit-us", "gem5,exit-us");
+	state->sharers = gem5_sharers_of(node);
+
+	return state->sharers ? 0 : -ENOMEM;
+}
+
 /*
- * Finish what dt_init_idle_driver() left: the exit latencies alone (its figure
- * is the sum of entry and exit), that the enter callback leaves it to the core
- * to tell RCU, and how the callback lets the exit latency pass.
+ * Finish what dt_init_idle_driver() left: how long a state's entry and exit
+ * take, that the enter callback leaves it to the core to tell RCU, and how the
+ * callback lets time pass.
  */
 static int __init gem5_finish_states(struct gem5_idle *idle, int cpu, bool quiesce)
 {
 	struct device_node *cpu_node __free(device_node) = of_cpu_device_node_get(cpu);
 	int i, ret, nr = 0;
-	u32 us;
 
 	for (i = 1; i < idle->drv.state_count; nr++) {
 		struct device_node *state __free(device_node) =
@@ -168,11 +268,10 @@ static int __init gem5_finish_states(struct gem5_idle *idle, int cpu, bool quies
 		if (!of_device_is_available(state))
 			continue;
 
-		ret = of_property_read_u32(state, "exit-latency-us", &us);
+		ret = gem5_init_state(&idle->states[i], state);
 		if (ret)
 			return ret;
 
-		idle->exit_ticks[i] = div_u64((u64)us * arch_timer_get_cntfrq(), USEC_PER_SEC);
 		idle->drv.states[i].flags &= ~CPUIDLE_FLAG_RCU_IDLE;
 		if (quiesce)
 			idle->drv.states[i].enter = gem5_enter_idle_quiesced;
@@ -206,6 +305,7 @@ static int __init gem5_idle_init_cpu(int cpu, bool quiesce)
 	if (ret)
 		goto free_idle;
 
+	per_cpu(gem5_idle_of, cpu) = idle;
 	idle->dev.cpu = cpu;
 	ret = cpuidle_register_device(&idle->dev);
 	if (ret)
@@ -218,6 +318,29 @@ unregister_driver:
 free_idle:
 	kfree(idle);
 	return ret;
+}
+
+/* A CPU that is off keeps no state from being entered by the last one that is on. */
+static void gem5_count_cpu(unsigned int cpu, int change)
+{
+	struct gem5_idle *idle = per_cpu(gem5_idle_of, cpu);
+	int i;
+
+	for (i = 1; i < idle->drv.state_count; i++)
+		if (idle->states[i].sharers)
+			atomic_add(change, &idle->states[i].sharers->awake);
+}
+
+static int gem5_cpu_online(unsigned int cpu)
+{
+	gem5_count_cpu(cpu, 1);
+	return 0;
+}
+
+static int gem5_cpu_offline(unsigned int cpu)
+{
+	gem5_count_cpu(cpu, -1);
+	return 0;
 }
 
 static int __init gem5_idle_init(void)
@@ -242,6 +365,9 @@ static int __init gem5_idle_init(void)
 		}
 	}
 
-	return 0;
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "cpuidle/gem5:online",
+				gem5_cpu_online, gem5_cpu_offline);
+
+	return ret < 0 ? ret : 0;
 }
 device_initcall(gem5_idle_init);

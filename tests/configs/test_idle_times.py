@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the kernel is told about an idle state, and what the machine takes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eascope.configs.knobs import AXES
+from eascope.configs.overrides import number_of, overridden
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import AS_TOLD, PLATFORMS, list_platforms, load_platform
+from eascope.experiments.controls import Controls
+from tests.support.refusals import refusal
+
+#: Entry, exit, entry of the last CPU, exit of the first.
+Times = tuple[int, int, int, int]
+A57 = {"cpu-sleep-0": (18, 15, 18, 15), "cluster-sleep-0": (21, 17, 195, 22)}
+
+
+def times(platform: Platform, cluster: str = "big") -> dict[str, Times]:
+    return {
+        state.name: (takes.entry_us, takes.exit_us, takes.last_entry_us, takes.first_exit_us)
+        for state in platform.cluster(cluster).idle_states[1:]
+        for takes in [state.takes]
+    }
+
+
+def by_difference(folder: Path, *lines: str) -> Platform:
+    path = folder / "mine.toml"
+    path.write_text("\n".join(['base = "juno-r2"', 'summary = "s"', *lines]))
+    return load_platform(path)
+
+
+def of_overrides(folder: Path, settings: Mapping[str, Any]) -> Platform:
+    path = folder / "mine.toml"
+    path.write_text(overridden("juno-r2", load_platform("juno-r2"), settings).text)
+    return load_platform(path)
+
+
+def edited(folder: Path, *edits: tuple[str, str]) -> Platform:
+    """juno-r2's file with edits."""
+    text = (PLATFORMS / "juno-r2.toml").read_text()
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after, 1)
+    (folder / "juno-r2.toml").write_text(text)
+    return load_platform(folder / "juno-r2.toml")
+
+
+def test_shipped_platforms_state_what_they_take_and_leave_nothing_to_note(juno: Platform) -> None:
+    for name, _ in list_platforms():
+        platform = load_platform(name)
+        assert all(s.takes.stated for c in platform.clusters for s in c.idle_states)
+        assert platform.idle_notes == ()
+    assert times(juno) == A57
+    assert juno.cluster("little").idle_states[0].takes.exit_us == 0
+
+
+def test_a_file_without_takes_takes_what_the_kernel_is_told(tmp_path: Path) -> None:
+    platform = by_difference(
+        tmp_path,
+        "[cluster.big]",
+        "idle_states = [",
+        '{ name = "wfi", entry_us = 1, exit_us = 1, residency_us = 1, power_state = "clk_gated", '
+        "power_uw = 0 },",
+        '{ name = "off", entry_us = 30, exit_us = 70, residency_us = 99, power_state = "off", '
+        "power_uw = 0 }]",
+        'cluster_sleep = "off"',
+    )
+    assert times(platform) == {"off": (30, 70, 30, 70)}
+    residency, told = platform.idle_notes
+    assert residency.startswith("big: off: residency_us 99 is less than entry_us + exit_us (100)")
+    assert told.startswith("big: off: no takes: a CPU takes what the kernel is told, 30 us to ente")
+    assert f"big: off takes 30 us to enter, 70 to leave: {AS_TOLD}" in platform.assumed_times
+
+
+def test_a_machine_that_takes_longer_than_the_kernel_is_told_is_noted(tmp_path: Path) -> None:
+    told = "cluster.big.idle_states.cpu-sleep-0.exit_us = 9"
+    platform = by_difference(tmp_path, told)
+    assert times(platform) == A57
+    assert platform.idle_notes == (
+        "big: cpu-sleep-0: a CPU takes 15 us to leave it, and the kernel is told 9: it is told "
+        "less than it is",
+    )
+
+
+def test_a_time_taken_by_difference_has_a_source_of_its_own(tmp_path: Path) -> None:
+    platform = by_difference(
+        tmp_path, "cluster.big.idle_states.cluster-sleep-0.takes.last_entry_us = 500"
+    )
+    assert times(platform)["cluster-sleep-0"] == (21, 17, 500, 22)
+    source = platform.cluster("big").idle_states[2].takes.source
+    assert source == "assumed: mine.toml has another figure than juno-r2"
+
+
+def test_without_a_sleep_of_the_cluster_no_cpu_is_the_last(tmp_path: Path) -> None:
+    platform = by_difference(tmp_path, 'remove = ["cluster.big.cluster_sleep"]')
+    assert times(platform)["cluster-sleep-0"] == (21, 17, 21, 17)
+    platform = of_overrides(tmp_path, {"big.idle_states": ["wfi", "cpu-sleep-0"]})
+    assert times(platform) == {"cpu-sleep-0": A57["cpu-sleep-0"]}
+    assert times(of_overrides(tmp_path, {"big.idle_states": ["wfi"]})) == {}
+
+
+def test_overrides_set_and_borrow_what_is_taken(tmp_path: Path, juno: Platform) -> None:
+    key = "big.idle_states.cluster-sleep-0.takes.first_exit_us"
+    assert number_of(juno, key) == 22
+    assert number_of(juno, "big.idle_states.cpu-sleep-0.takes.first_exit_us") is None
+    assert times(of_overrides(tmp_path, {key: 40}))["cluster-sleep-0"] == (21, 17, 195, 40)
+    other = of_overrides(tmp_path, {"big.core": "cortex-x1"})
+    assert times(other) == times(load_platform("pixel6"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (
+            "takes = { entry_us",
+            "takes = { last_entry_us = 3, entry_us",
+            "cluster[0].idle_states[1].takes.last_entry_us = 3: allowed: only in the idle state",
+        ),
+        (
+            "exit_us = 14, source",
+            "exit_us = 14, cold_exit_us = 3, source",
+            "cluster[0].idle_states[1].takes.cold_exit_us",
+        ),
+        (
+            'source = "firmware-a53"',
+            'source = "firmware"',
+            "cluster[0].idle_states[1].takes.source = 'firmware': allowed: a name from [sources]",
+        ),
+        (
+            "exit_us = 14, source",
+            "exit_us = -1, source",
+            "cluster[0].idle_states[1].takes.exit_us = -1: allowed: an integer in 0..100000",
+        ),
+        ("takes = { entry_us = 22, ", "takes = { ", "cluster[0].idle_states[1].takes.entry_us"),
+        (
+            "residency_us = 1, ",
+            "residency_us = 1, takes = { entry_us = 0 }, ",
+            "cluster[0].idle_states[0].takes = {'entry_us': 0}: allowed: none of wfi",
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_line(tmp_path: Path, before: str, after: str, message: str) -> None:
+    assert message in refusal(edited, tmp_path, (before, after))
+
+
+def test_the_ends_of_the_axis_are_what_is_taken_and_what_is_told(juno: Platform) -> None:
+    """Nothing but the times taken changes; the word for a share of the told ones still works."""
+    ends = {value.name: value for value in AXES["idle_exit"].common}
+    assert [*ends] == ["taken", "told"]
+    taken, told = (Controls(**ends[name].sets) for name in ends)  # type: ignore[arg-type]
+    assert taken.of_platform(juno) is juno
+    assert taken.words == []
+    worst = told.of_platform(juno)
+    assert times(worst)["cluster-sleep-0"] == (400, 1200, 400, 1200)
+    assert worst.digest not in (juno.digest, Controls(idle_exit_percent=50).of_platform(juno))
+    assert Controls(idle_exit_percent=100).of_platform(juno).clusters == worst.clusters
+    assert worst.idle_notes == ()
+    assert told.words == ["idle-exit-told"]
+
+
+def test_a_platforms_axis_states_either_end_or_a_share(tmp_path: Path) -> None:
+    platform = by_difference(
+        tmp_path,
+        "[axes.idle_exit.half]",
+        "idle_exit_percent = 50",
+        'source = "assumed: so"',
+        "[axes.idle_exit.worst]",
+        'idle_exit = "told"',
+        'source = "assumed: so"',
+    )
+    half, worst = platform.axes["idle_exit"]
+    assert half.sets == {"idle_exit": "taken", "idle_exit_percent": 50}
+    assert worst.sets == {"idle_exit": "told", "idle_exit_percent": None}
+    assert "axes.idle_exit.x.idle_exit" in refusal(
+        by_difference, tmp_path, "[axes.idle_exit.x]", 'source = "assumed: so"'
+    )
