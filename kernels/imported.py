@@ -38,6 +38,7 @@ class Imported:
     :param source: the source on which it applies, in words.
     :param compiled: whether kernel/sched/ was compiled.
     :param options: those that its patches add, or whose defaults they change.
+    :param not_compiled: code of its patches that is not compiled, in words.
     :param without_effect: the patches change no file that is compiled and no option that is set.
     """
 
@@ -48,6 +49,7 @@ class Imported:
     compiled: bool
     release: str
     options: Brought
+    not_compiled: tuple[str, ...]
     without_effect: bool
 
     @property
@@ -86,7 +88,7 @@ def import_series(
             (staged / CONFIG).write_text(config)
         kernel = _kernel(catalogue, staged, onto, release)
         try:
-            where, options = check_queues(kernel, compiled=compiled)
+            where, options, not_compiled = check_queues(kernel, compiled=compiled)
         except PatchFailed as error:
             raise RequestError(f"{error}\nnothing was written") from error
         changed = {name for file in patches for name in changed_files(staged / file)}
@@ -99,6 +101,7 @@ def import_series(
         compiled=compiled,
         release=release or DEFAULT,
         options=options,
+        not_compiled=tuple(not_compiled),
         without_effect=options.same
         and not config
         and all(

@@ -38,6 +38,18 @@ def kernel_named(name: str) -> Kernel:
     return _placed(catalogue.kernels[plain], "kernel", name, place, NOTHING)
 
 
+def kernel_below(kernel: Kernel) -> Kernel:
+    """The kernel of ours, of the same source, on which a person's ``kernel`` has patches."""
+    series = tuple(name for name in kernel.series if name != kernel.own)
+    ours = (one for one in load_catalogue().kernels.values() if not one.own)
+    name = next(
+        one.name for one in ours if (one.series, one.fragments) == (series, kernel.fragments)
+    )
+    if kernel.release not in ("", DEFAULT):
+        name = f"{name}@{kernel.release}"
+    return replace(kernel, name=name, series=series, own="", patches=None)
+
+
 def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
     """A variant and its kernel: ``mainline``, ``mainline@7.3``, or a name from ``own``.
 

@@ -82,6 +82,11 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
         length_ms = names.scenario.window.length_ms(names.request.full)
         for note in (*said, *notes_on(file, names.platform, names.activity, length_ms)):
             say(f"  {note}")
-    for text in (*texts, *cautions.rate_warnings(names)):
+    warn_of((*texts, *cautions.rate_warnings(names)))
+
+
+def warn_of(texts: Iterable[str]) -> None:
+    """Print warnings; an empty text is none."""
+    for text in texts:
         if text:
             say(f"warning: {text}")
