@@ -149,9 +149,9 @@ def _kernel_texts(kernel: Kernel, image: KernelArtefact) -> dict[str, bytes]:
         "kernel/fragments.config": fragment_text(kernel, image.release).encode(),
         "kernel/config": image.config.read_bytes(),
     }
-    if kernel.own:
-        for patch in series_patches(kernel.patches or SERIES / kernel.own, image.release):
-            texts[f"kernel/{kernel.own}/{patch.name}"] = patch.read_bytes()
+    for folder in kernel.own:
+        for patch in series_patches(folder, image.release):
+            texts[f"kernel/{folder.name}/{patch.name}"] = patch.read_bytes()
     return texts
 
 

@@ -197,16 +197,12 @@ def _build(spec: Kernel, source: Source, folder: Path) -> None:
             config_sha256=sha256_file(out / ".config"),
             compiler=compiler(),
             options=tuple(options.words),
-            not_compiled=tuple(not_compiled(tree, _own_folders(spec), release)),
+            not_compiled=tuple(not_compiled(tree, spec.own, release)),
         )
         version = (out / "include/config/kernel.release").read_text().strip()
         BuiltKernel(version, provenance, code_digest(out)).write(folder / BUILT)
         if objects is not Objects.COPIED:
             remember_build(objects is Objects.OWN, time.monotonic() - started)
-
-
-def _own_folders(spec: Kernel) -> list[Path]:
-    return [folder for folder in _series_folders(spec) if folder.name == spec.own]
 
 
 def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought, list[str]]:
@@ -233,7 +229,7 @@ def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought, list[st
             log = Path(folder) / "build.log"
             configure(tree, tree / OUT, _fragment(spec, release, options), log)
             make(tree, tree / OUT, [SCHEDULER], log, **names(spec, release))
-            left_out = not_compiled(tree, _own_folders(spec), release, SCHEDULER)
+            left_out = not_compiled(tree, spec.own, release, SCHEDULER)
     return source.label, options, left_out
 
 

@@ -121,10 +121,9 @@ def _taken(folder: Path) -> RequestError:
 def _kernel(catalogue: Catalogue, folder: Path, onto: str, release: str) -> Kernel:
     """The kernel that the line of ``[own]`` will stand for, its patches lying in ``folder``."""
     below = catalogue.kernels[catalogue.variants[OWN_IS_AS].kernel]
-    name = folder.name
-    series = (name, *below.series) if onto == "plain" else (*below.series, name)
-    named = name if release in ("", DEFAULT) else f"{name}@{release}"
-    return replace(below, name=named, series=series, own=name, patches=folder, release=release)
+    kernel = below.with_queue(folder, first=onto == "plain")
+    named = kernel.name if release in ("", DEFAULT) else f"{kernel.name}@{release}"
+    return replace(kernel, name=named, release=release)
 
 
 def _register(staged: Path, folder: Path, onto: str) -> None:

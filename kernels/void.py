@@ -45,16 +45,16 @@ def not_compiled(
     values = options((tree / OUT / ".config").read_text())
     reasons: dict[str, set[str]] = {}
     for patch in patches:
-        for file, blocks in _added(patch).items():
-            for reason in _reasons(tree / file, blocks, values):
-                reasons.setdefault(reason, set()).add(file)
+        for name, blocks in _added(patch).items():
+            for reason in _reasons(tree / name, blocks, values):
+                reasons.setdefault(reason, set()).add(name)
     for name in options("".join(map(config_text, folders))):
         if name not in values:
             reasons.setdefault(f"CONFIG_{name}", set()).add(CONFIG)
     names = {reason.removeprefix("CONFIG_") for reason in reasons if reason.startswith("CONFIG_")}
     known = {*values} | (_declared(tree) if names - {*values} else names)
     lines = []
-    for reason, files in sorted(reasons.items()):
+    for reason, where in sorted(reasons.items()):
         name = reason.removeprefix("CONFIG_")
         if name == reason:
             what = f"{reason}: code under it is not compiled"
@@ -64,13 +64,15 @@ def not_compiled(
             what = f"{reason} is on: code for its absence is not compiled"
         else:
             what = f"{reason} is off: code for it is not compiled"
-        lines.append(f"{what} ({', '.join(sorted(files))})")
+        lines.append(f"{what} ({', '.join(sorted(where))})")
     changed = dict.fromkeys(name for patch in patches for name in changed_files(patch))
-    files = [
-        n for n in changed if n.startswith(below) and n.endswith(CODE) and (tree / n).is_file()
+    code = [name for name in changed if name.startswith(below) and name.endswith(CODE)]
+    read = _files_read(tree / OUT / below) if code else set()
+    return lines + [
+        f"{name}: nothing is built from it"
+        for name in code
+        if name not in read and (tree / name).is_file()
     ]
-    read = _files_read(tree / OUT / below) if files else ()
-    return lines + [f"{name}: nothing is built from it" for name in files if name not in read]
 
 
 def _files_read(out: Path) -> set[str]:
@@ -121,7 +123,7 @@ def _reasons(
         length = len(block)
         starts = [at for at in range(len(lines)) if lines[at : at + length] == block]
         for at in sorted(starts, key=lambda start: abs(start + 1 - number))[:1]:
-            found |= {reason for reasons in hidden[at : at + length] for reason in reasons}
+            found |= {reason for why in hidden[at : at + length] for reason in why}
     return found
 
 
