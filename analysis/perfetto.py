@@ -68,6 +68,7 @@ def machine(system: TracePacket, cpus: TracePacket, platform: Platform) -> None:
     info = system.system_info
     info.utsname.sysname, info.utsname.machine = "Linux", "aarch64"
     info.machine_name, info.num_cpus = platform.name, len(platform.cpus)
+    info.device_tree_compatibles.append(f"eascope {platform.model}")
     if platform.curves and platform.curves.name in SOC_MODELS:
         info.android_soc_model = SOC_MODELS[platform.curves.name]
     for cluster in platform.clusters:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -32,8 +32,9 @@ from eascope.host.claims import locked_everywhere
 from eascope.host.dry import NotBuilt, nothing_built, work_folder
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import say
-from eascope.kernels.build import KernelArtefact, kernel
+from eascope.kernels.build import KernelArtefact, built, kernel
 from eascope.kernels.events import trace_symbols
+from eascope.kernels.naming import kernel_below
 from eascope.kernels.state import boot_proof, on_platform, state_expectations
 from eascope.kernels.variants import Kernel, boot_args, load_variants
 from eascope.rootfs.image import ImageArtefact
@@ -74,7 +75,7 @@ def _kernel(spec: Kernel) -> KernelArtefact:
 
 
 def check_kernels_differ(asked: Iterable[Names]) -> None:
-    """Refuse a person's patches or tree that change no byte that is built.
+    """Refuse variants that are the same, and a person's patches or tree that change no code.
 
     :raises RequestError: naming two variants that are the same.
     """
@@ -83,13 +84,33 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
         code, variant = _kernel(names.kernel).code, names.variant
         like = seen.setdefault((code, variant.switches, variant.boot, variant.dtb), names)
         kernels = (like.kernel, names.kernel)
+        if like.kernel == names.kernel and like.variant.name != variant.name:
+            raise RequestError(
+                f"variants {like.variant.name!r} and {variant.name!r} are the same on "
+                f"{names.platform.name}: kernel, boot arguments and switches: "
+                "allowed: variants that differ"
+            )
         brought = any(kernel.own or kernel.tree for kernel in kernels)
         if code and brought and like.kernel.name != names.kernel.name:
-            options = [line for kernel in kernels for line in _kernel(kernel).provenance.options]
+            origins = [_kernel(kernel).provenance for kernel in kernels]
+            options = [line for one in origins for line in (*one.options, *one.not_compiled)]
             why = f" ({'; '.join(options)})" if options else ""
             raise RequestError(
                 f"variants {like.variant.name!r} and {variant.name!r}: their kernels have the same "
-                f"code: no byte that is built differs{why}: allowed: variants that differ"
+                f"code: at most numbers of lines differ{why}: allowed: variants that differ"
+            )
+
+
+def without_effect(asked: Iterable[Names]) -> Iterator[str]:
+    """A line for each part of a person's patches without effect on the kernel that is built."""
+    for names in {each.kernel.name: each for each in asked if each.kernel.own}.values():
+        spec, image = names.kernel, _kernel(names.kernel)
+        yield from (f"{spec.name}: {line}" for line in image.provenance.not_compiled)
+        below = built(kernel_below(spec))
+        if below and below.code == image.code:
+            yield (
+                f"{spec.name}: the code of its kernel is that of {below.name}: its patches have no "
+                "effect"
             )
 
 

@@ -127,6 +127,8 @@ def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
             path = folder / f"{name}.toml"
             if path.is_file():
                 texts[f"{label}/{path.name}"] = path.read_bytes()
+    for path in platform.curves.files if platform.curves else ():
+        texts[f"curves/{path.name}"] = path.read_bytes()
     if activity.path.is_file():  # else it is inherited
         texts[f"activity/{activity.path.name}"] = activity.path.read_bytes()
     system = system_path(platform, activity.path.parent)
@@ -149,9 +151,9 @@ def _kernel_texts(kernel: Kernel, image: KernelArtefact) -> dict[str, bytes]:
         "kernel/fragments.config": fragment_text(kernel, image.release).encode(),
         "kernel/config": image.config.read_bytes(),
     }
-    if kernel.own:
-        for patch in series_patches(kernel.patches or SERIES / kernel.own, image.release):
-            texts[f"kernel/{kernel.own}/{patch.name}"] = patch.read_bytes()
+    for folder in kernel.own:
+        for patch in series_patches(folder, image.release):
+            texts[f"kernel/{folder.name}/{patch.name}"] = patch.read_bytes()
     return texts
 
 

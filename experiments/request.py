@@ -32,7 +32,7 @@ from eascope.host.strict import shown_path
 from eascope.kernels.naming import variant_named, variant_names
 from eascope.kernels.own import NOTHING, Own, read_own
 from eascope.kernels.state import on_platform
-from eascope.kernels.switches import ONLINE_CPU, allowed_boost
+from eascope.kernels.switches import ONLINE_CPU, check_switches
 from eascope.kernels.variants import LISTING, Kernel, Variant, load_catalogue
 from eascope.power.given import USUAL, GivenModel, as_given
 
@@ -163,9 +163,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     kernel = replace(kernel, more=scenario.kernel_fragments)
     variant = request.controls.of_variant(on_platform(asked, platform), platform)
     variant = replace(variant, boot=f"{variant.boot} {scenario.boot}".strip())
-    for path, value in variant.switches:
-        if other := allowed_boost(path, value, platform):
-            raise RequestError(f"{variant.name}: switch {path} = {value!r}: allowed: {other}")
+    check_switches(variant.name, variant.boot, variant.switches, platform)
     _check_begins(scenario, kernel, asked)
     check_queues_have(request.controls.events, kernel, variant.name)
     return Names(

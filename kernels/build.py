@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import statistics
 import sys
@@ -34,8 +33,8 @@ from eascope.host.cache import (
 from eascope.host.debian import apt
 from eascope.host.dry import nothing_built
 from eascope.host.errors import EascopeError
-from eascope.host.proc import Ending, Step, duration, run, say
-from eascope.host.toolchain import arm64_tool
+from eascope.host.proc import Ending, Step, duration, say
+from eascope.kernels.code import code_digest
 from eascope.kernels.kconfig import Brought, brought, compiler, configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
@@ -44,16 +43,15 @@ from eascope.kernels.releases import DEFAULT, release_of
 from eascope.kernels.source import ARCHITECTURE, Source, find_source
 from eascope.kernels.trees import tree_source
 from eascope.kernels.variants import SERIES, Kernel, load_variants
+from eascope.kernels.void import not_compiled
 from eascope.kernels.worktree import OUT, Objects, kept_objects, worktree
 
 #: Raised whenever the way of building changes what comes out.
-RECIPE = 2
+RECIPE = 3
 #: What a built kernel is, next to its files.
 BUILT = "kernel.json"
 #: The directory that `check_queues` compiles.
 SCHEDULER = "kernel/sched/"
-#: In the command or the dependencies of an object that has the kernel's name.
-_NAMED = re.compile(r"/utsrelease\.h|/utsversion[\w.-]*\.h|-DEASCOPE_KERNEL=")
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class KernelArtefact:
     :param config: the complete ``.config``.
     :param version: what ``uname -r`` prints.
     :param provenance: source, patches, configuration and compiler, for records.
-    :param code: digest of its objects, without its name; kernels that do the same have the same.
+    :param code: digest of what it does (`kernels.code`); kernels that do the same have the same.
     """
 
     name: str
@@ -108,13 +106,13 @@ def _source(spec: Kernel) -> Source:
     return find_source(_series_folders(spec), spec.release)
 
 
-def built(name: str = "base") -> KernelArtefact | None:
-    """The kernel ``name`` when the cache has it; downloads and builds nothing.
+def built(wanted: str | Kernel = "base") -> KernelArtefact | None:
+    """The same when the cache has it; downloads and builds nothing.
 
     :raises RequestError: an unknown name.
     :raises EascopeError: when it has changed since it was built.
     """
-    spec = kernel_named(name)
+    spec = wanted if isinstance(wanted, Kernel) else kernel_named(wanted)
     if not os.environ.get(KERNEL_SRC) and not apt(ARCHITECTURE).ready:
         return None
     try:
@@ -126,7 +124,7 @@ def built(name: str = "base") -> KernelArtefact | None:
     if not (folder / MANIFEST).is_file():
         return None
     check_artefact(folder)
-    return _artefact(name, folder)
+    return _artefact(spec.name, folder)
 
 
 def _artefact(name: str, folder: Path) -> KernelArtefact:
@@ -199,36 +197,21 @@ def _build(spec: Kernel, source: Source, folder: Path) -> None:
             config_sha256=sha256_file(out / ".config"),
             compiler=compiler(),
             options=tuple(options.words),
+            not_compiled=tuple(not_compiled(tree, spec.own, release)),
         )
         version = (out / "include/config/kernel.release").read_text().strip()
-        BuiltKernel(version, provenance, _code(out)).write(folder / BUILT)
+        BuiltKernel(version, provenance, code_digest(out)).write(folder / BUILT)
         if objects is not Objects.COPIED:
             remember_build(objects is Objects.OWN, time.monotonic() - started)
 
 
-def _code(out: Path) -> str:
-    """Digest of the objects that are linked, of the few with the kernel's name of their source.
-
-    The image does not serve: the name moves what lies after it.
-    """
-    archives = ("vmlinux.a", "lib/lib.a", "arch/arm64/lib/lib.a")
-    listed = "".join(run([arm64_tool("ar"), "t", name], cwd=out).decode() for name in archives)
-    digests = {}
-    for name in listed.split():
-        path = out / name
-        command = path.with_name(f".{path.name}.cmd").read_text()
-        if _NAMED.search(command) and (source := re.search(r"^source_\S+ := (\S+)", command, re.M)):
-            path = out / source[1]
-        digests[name] = sha256_file(path)
-    return digest_of(digests)
-
-
-def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought]:
+def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought, list[str]]:
     """Apply the queues of ``spec``; with ``compiled``, also compile kernel/sched/.
 
     This happens in the kept tree, so a later build starts from these objects.
 
-    :returns: the source's label, and the options that the patches bring along.
+    :returns: the source's label, the options that the patches bring along, and what of them is not
+        compiled as far as that was looked at.
     :raises PatchFailed: naming patch, file and hunk.
     :raises EascopeError: no source, a lost option, or the compiler's errors.
     """
@@ -236,6 +219,7 @@ def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought]:
     release = source.release.name
     options = brought(spec, source)
     what = "applying and compiling" if compiled else "applying"
+    left_out: list[str] = []
     with (
         Step(f"{what} {spec.name}, {source.label}"),
         worktree(source, _series_folders(spec)) as tree,
@@ -245,7 +229,8 @@ def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought]:
             log = Path(folder) / "build.log"
             configure(tree, tree / OUT, _fragment(spec, release, options), log)
             make(tree, tree / OUT, [SCHEDULER], log, **names(spec, release))
-    return source.label, options
+            left_out = not_compiled(tree, spec.own, release, SCHEDULER)
+    return source.label, options, left_out
 
 
 def _usual() -> list[str]:

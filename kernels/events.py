@@ -3,31 +3,24 @@
 
 An event can so be refused before anything runs. The image is linked at a fixed address
 (``CONFIG_RELOCATABLE`` is off without KASLR and EFI), so pointers in its data are addresses of its
-symbols. The file is read here and not by ``nm``: a machine without the arm64 tools can run what
-another has built.
+symbols.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 from eascope.host.errors import EascopeError
+from eascope.kernels.elf import NOBITS, Elf
 
 #: What LISA and trace-cmd look for in a marker: who wrote it into the ring buffer.
 MARKER_WRITER = "tracing_mark_write"
 
-#: Of a 64-bit little-endian ELF file: the header from ``e_shoff`` on, a section, a symbol. <elf.h>
-_HEADER, _HEADER_AT = struct.Struct("<QIHHHHHH"), 40
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_SYMTAB, _NOBITS = 2, 8
-#: Types of symbols that stand for a section or a file.
-_NO_CODE = (3, 4)
 #: ``struct trace_event_call``: a list head, then the class. <linux/trace_events.h>
 _CLASS_OF_CALL = 16
 #: ``struct trace_event_class``: the system's name comes first.
@@ -45,36 +38,22 @@ class _Image:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._bytes = path.read_bytes()
-            if self._bytes[:6] != b"\x7fELF\x02\x01":
-                raise ValueError("no 64-bit little-endian ELF file")
-            start, *_, size, count, _ = _HEADER.unpack_from(self._bytes, _HEADER_AT)
-            places = (start + number * size for number in range(count))
-            self._sections = [_SECTION.unpack_from(self._bytes, place) for place in places]
-            self.symbols = sorted(self._symbols())
-        except (OSError, ValueError, OverflowError, IndexError, struct.error) as error:
+            self._elf = Elf(path.read_bytes())
+            self.symbols = sorted(
+                (symbol.value, symbol.name)
+                for symbol in self._elf.symbols
+                # "$x" marks code and data between functions.
+                if symbol.names_a_place and symbol.name and not symbol.name.startswith("$")
+            )
+        except (OSError, ValueError, IndexError, struct.error) as error:
             raise EascopeError(f"symbols of the kernel: {path}: not readable: {error}") from error
-
-    def _symbols(self) -> Iterator[tuple[int, str]]:
-        """(address, name) of every symbol that is defined."""
-        for _, kind, _, _, begin, length, link, *_ in self._sections:
-            if kind != _SYMTAB:
-                continue
-            names = self._sections[link][4]
-            table = self._bytes[begin : begin + length]
-            for at, info, _, section, value, _ in _SYMBOL.iter_unpack(table):
-                if section == 0 or info & 15 in _NO_CODE:
-                    continue
-                end = self._bytes.index(b"\0", names + at)
-                name = self._bytes[names + at : end].decode()
-                if name and not name.startswith("$"):  # marks of code and data between functions
-                    yield value, name
 
     def pointer(self, address: int) -> int:
         """The pointer that lies at ``address``; 0 where the file has no bytes for it."""
-        for _, kind, _, start, offset, length, *_ in self._sections:
-            if start and kind != _NOBITS and start <= address < start + length:
-                (value,) = struct.unpack_from("<Q", self._bytes, offset + address - start)
+        for section in self._elf.sections:
+            start = section.address
+            if start and section.kind != NOBITS and start <= address < start + section.size:
+                (value,) = struct.unpack_from("<Q", self._elf.data(section), address - start)
                 return int(value)
         return 0
 

@@ -38,6 +38,7 @@ class Imported:
     :param source: the source on which it applies, in words.
     :param compiled: whether kernel/sched/ was compiled.
     :param options: those that its patches add, or whose defaults they change.
+    :param not_compiled: code of its patches that is not compiled, in words.
     :param without_effect: the patches change no file that is compiled and no option that is set.
     """
 
@@ -48,6 +49,7 @@ class Imported:
     compiled: bool
     release: str
     options: Brought
+    not_compiled: tuple[str, ...]
     without_effect: bool
 
     @property
@@ -86,7 +88,7 @@ def import_series(
             (staged / CONFIG).write_text(config)
         kernel = _kernel(catalogue, staged, onto, release)
         try:
-            where, options = check_queues(kernel, compiled=compiled)
+            where, options, not_compiled = check_queues(kernel, compiled=compiled)
         except PatchFailed as error:
             raise RequestError(f"{error}\nnothing was written") from error
         changed = {name for file in patches for name in changed_files(staged / file)}
@@ -99,6 +101,7 @@ def import_series(
         compiled=compiled,
         release=release or DEFAULT,
         options=options,
+        not_compiled=tuple(not_compiled),
         without_effect=options.same
         and not config
         and all(
@@ -118,10 +121,9 @@ def _taken(folder: Path) -> RequestError:
 def _kernel(catalogue: Catalogue, folder: Path, onto: str, release: str) -> Kernel:
     """The kernel that the line of ``[own]`` will stand for, its patches lying in ``folder``."""
     below = catalogue.kernels[catalogue.variants[OWN_IS_AS].kernel]
-    name = folder.name
-    series = (name, *below.series) if onto == "plain" else (*below.series, name)
-    named = name if release in ("", DEFAULT) else f"{name}@{release}"
-    return replace(below, name=named, series=series, own=name, patches=folder, release=release)
+    kernel = below.with_queue(folder, first=onto == "plain")
+    named = kernel.name if release in ("", DEFAULT) else f"{kernel.name}@{release}"
+    return replace(kernel, name=named, release=release)
 
 
 def _register(staged: Path, folder: Path, onto: str) -> None:

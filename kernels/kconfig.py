@@ -110,8 +110,7 @@ def brought(spec: Kernel, source: Source) -> Brought:
     :raises NotBuilt: within `host.dry.nothing_built`, when kbuild has not been asked.
     """
     release = source.release.name
-    own = [folder for folder in spec.folders(SERIES) if folder.name == spec.own]
-    patches = [patch for folder in own for patch in series_patches(folder, release)]
+    patches = [patch for folder in spec.own for patch in series_patches(folder, release)]
     theirs = isinstance(source, TreeSource) or source.directory is not None
     before = released(release) if theirs else source
     if before is None:
@@ -120,7 +119,7 @@ def brought(spec: Kernel, source: Source) -> Brought:
     asked = {Path(name).name for patch in patches for name in changed_files(patch)}
     if before == source and not any(name.startswith("Kconfig") for name in asked):
         return Brought()
-    below = replace(spec, series=tuple(name for name in spec.series if name != spec.own))
+    below = replace(spec, series=spec.our_series)
     fragment = fragment_text(spec, release)
 
     def build(folder: Path) -> None:

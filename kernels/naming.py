@@ -19,7 +19,15 @@ from eascope.kernels.queues import is_ported
 from eascope.kernels.releases import DEFAULT, RELEASES, release_of
 from eascope.kernels.source import directory_version
 from eascope.kernels.trees import queues_to_apply, tree_source
-from eascope.kernels.variants import LISTING, SERIES, Catalogue, Kernel, Variant, load_catalogue
+from eascope.kernels.variants import (
+    LISTING,
+    SERIES,
+    Catalogue,
+    Kernel,
+    Variant,
+    load_catalogue,
+    own_variant,
+)
 
 #: What a tree or a patch that a command brings along is measured as.
 OWN_IS_AS = "mainline"
@@ -36,6 +44,16 @@ def kernel_named(name: str) -> Kernel:
     if plain not in catalogue.kernels:
         raise unknown("kernel", name, catalogue.kernels)
     return _placed(catalogue.kernels[plain], "kernel", name, place, NOTHING)
+
+
+def kernel_below(kernel: Kernel) -> Kernel:
+    """The kernel of ours, of the same source, on which a person's ``kernel`` has patches."""
+    series, fragments = kernel.our_series, kernel.fragments
+    ours = (one for one in load_catalogue().kernels.values() if not one.own)
+    name = next(one.name for one in ours if (one.series, one.fragments) == (series, fragments))
+    if kernel.release not in ("", DEFAULT):
+        name = f"{name}@{kernel.release}"
+    return replace(kernel, name=name, series=series, own=())
 
 
 def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
@@ -74,7 +92,8 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
             f"variant {name!r}: Linux {release} does not have its switches: "
             f"allowed: {', '.join(f'{plain}@{known}' for known in variant.releases)}"
         )
-    return kernel, replace(change.applied(variant), name=name, kernel=kernel.name)
+    variant = variant.with_more(change.boot, change.switches)
+    return kernel, replace(variant, name=name, kernel=kernel.name)
 
 
 def _split(kind: str, name: str, own: Own) -> tuple[str, str]:
@@ -93,11 +112,9 @@ def _split(kind: str, name: str, own: Own) -> tuple[str, str]:
 def _patched(catalogue: Catalogue, folder: Path) -> tuple[Kernel, Variant]:
     """Kernel and variant of the queue in ``folder``, on top of the variant `OWN_IS_AS`."""
     name, under = folder.name, catalogue.variants[OWN_IS_AS]
-    below = catalogue.kernels[under.kernel]
+    kernel = catalogue.kernels[under.kernel].with_queue(folder)
     summary = f"{OWN_IS_AS} with the patches {name}"
-    series = (*below.series, name)
-    kernel = replace(below, name=name, summary=summary, series=series, own=name, patches=folder)
-    return kernel, replace(under, name=name, summary=summary, source="patches of one's own")
+    return own_variant(kernel, under, name, summary, "patches of one's own")
 
 
 def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kernel:
@@ -166,11 +183,7 @@ def variant_names() -> list[str]:
 
 def unported(kernel: Kernel, release: str) -> list[str]:
     """The queues of ``kernel`` without a form for ``release``; a person's own has any form."""
-    return [
-        queue
-        for queue in kernel.series
-        if queue != kernel.own and not is_ported(SERIES / queue, release)
-    ]
+    return [queue for queue in kernel.our_series if not is_ported(SERIES / queue, release)]
 
 
 def releases_of(variant: Variant) -> list[str]:

@@ -18,7 +18,7 @@ from eascope.kernels.queues import changes_something, made_queue, states_options
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.switches import FEATURES, PATH_RULE, Switches, is_switch
 from eascope.kernels.trees import Tree, read_tree
-from eascope.kernels.variants import BOOT_RULE, Catalogue, Variant, is_boot, load_catalogue
+from eascope.kernels.variants import BOOT_RULE, Catalogue, argument_name, is_boot, load_catalogue
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,6 @@ class Change:
     name: str
     boot: str = ""
     switches: Switches = ()
-
-    def applied(self, variant: Variant) -> Variant:
-        """``variant`` with these boot arguments and switches in addition, and after its own."""
-        boot = f"{variant.boot} {self.boot}".strip()
-        return replace(variant, boot=boot, switches=(*variant.switches, *self.switches))
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ class Own:
 
     trees: tuple[Tree, ...] = ()
     patches: tuple[Path, ...] = ()
-    #: Of a name that a tree or a patch has too, or else of `mainline`.
+    #: Of a name that a tree, a patch or a person's variant has too, or else of `mainline`.
     changes: tuple[Change, ...] = ()
 
     @property
@@ -127,20 +122,30 @@ def _changes(
         name, _, boot = text.partition("=")
         if not is_boot(boot):
             raise RequestError(f"--boot {text!r}: allowed: NAME=ARGUMENTS, {BOOT_RULE}")
-        check_name(catalogue, "--boot", text, name)
+        _check_changed(catalogue, "--boot", text, name)
         before = changes.get(name, Change(name))
+        given = [argument_name(word) for word in f"{before.boot} {boot}".split()]
+        if len({*given}) < len(given):
+            raise RequestError(f"--boot {text!r}: allowed: each argument of {name} once")
         changes[name] = replace(before, boot=f"{before.boot} {boot}".strip())
     for text in switches:
         name, _, switch = text.partition(":")
         path, _, value = switch.partition("=")
         if not is_switch([path, value]):
             raise RequestError(f"--switch {text!r}: allowed: NAME:PATH=VALUE, {PATH_RULE}")
-        check_name(catalogue, "--switch", text, name)
+        _check_changed(catalogue, "--switch", text, name)
         before = changes.get(name, Change(name))
         if path != FEATURES and path in dict(before.switches):
             raise RequestError(f"--switch {text!r}: allowed: each file of {name} once")
         changes[name] = replace(before, switches=(*before.switches, (path, value)))
     return changes
+
+
+def _check_changed(catalogue: Catalogue, option: str, text: str, name: str) -> None:
+    """Refuse a name that one of our variants has; a person's own is changed."""
+    catalogue.check(name)
+    if not (name in catalogue.variants and catalogue.variants[name].own):
+        check_name(catalogue, option, text, name)
 
 
 def check_name(catalogue: Catalogue, option: str, text: str, name: str) -> None:

@@ -43,6 +43,7 @@ class KernelProvenance(SourceProvenance):
     :param config_sha256: of its complete configuration.
     :param compiler: first lines of the compiler's and the linker's version.
     :param options: what became of options that its patches or its tree bring along, in words.
+    :param not_compiled: what of a person's patches is not compiled, in words.
     """
 
     upstream: str
@@ -51,13 +52,14 @@ class KernelProvenance(SourceProvenance):
     config_sha256: str
     compiler: str
     options: tuple[str, ...] = ()
+    not_compiled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class BuiltKernel(Record):
     """``kernel.json`` of a built kernel: the output of ``uname -r``, its origin, and its code.
 
-    :param code: digest of its objects, without its name.
+    :param code: digest of what it does, without its name and numbers of lines.
     """
 
     version: str

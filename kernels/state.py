@@ -13,8 +13,17 @@ from dataclasses import replace
 
 from eascope.configs.devicetree import opps_of
 from eascope.configs.platform import Cluster, Platform
-from eascope.kernels.switches import ENERGY_AWARE, IDLE_GOVERNOR, SCHED_DEBUG, STATS, switch_proofs
-from eascope.kernels.variants import EAS_GOVERNOR, Variant, boot_args
+from eascope.kernels.switches import (
+    EAS_GOVERNOR,
+    ENERGY_AWARE,
+    IDLE_GOVERNOR,
+    SCHED_DEBUG,
+    STATS,
+    governors,
+    sets_governor,
+    switch_proofs,
+)
+from eascope.kernels.variants import Declared, Variant, argument_name, boot_args
 
 #: Under which name the guest looks whether the kernel took its boot arguments.
 BOOT_PROOF = "boot-arguments"
@@ -57,32 +66,45 @@ def asymmetric(variant: Variant, platform: Platform) -> bool:
 
 
 def eas_possible(variant: Variant, platform: Platform) -> bool:
-    """Whether the kernel can enable EAS: it wants CPUs of different capacities and schedutil."""
-    return asymmetric(variant, platform) and variant.declares.governor == EAS_GOVERNOR
+    """Whether the kernel can enable EAS: it wants different capacities, and schedutil alone."""
+    found = governors(variant.boot, variant.switches, platform)
+    return asymmetric(variant, platform) and {*found.values()} == {EAS_GOVERNOR}
 
 
 def on_platform(variant: Variant, platform: Platform) -> Variant:
-    """``variant`` as it is on ``platform``: without EAS and its switch if EAS is impossible.
+    """``variant`` as it is on ``platform``, with the state that its boot and switches give there.
 
-    Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value. A switch
-    of ``cpu*`` is one of each CPU, with ``state*`` one of each idle state but the first.
+    Where EAS is impossible the kernel refuses to write `ENERGY_AWARE`, whatever the value. Where a
+    change of governor is what ends EAS, it is switched off before: the kernel ends it later than
+    the write. A switch of ``cpu*`` is one of each CPU, with ``state*`` one of each idle state but
+    the first, one of ``policy*`` of each policy.
     """
     switches = tuple(
         expanded for switch in variant.switches for expanded in _expanded(switch, platform)
     )
-    if switches != variant.switches:
-        variant = replace(variant, switches=switches)
-    if eas_possible(variant, platform):
-        return variant
-    return replace(
-        variant,
-        switches=tuple(switch for switch in variant.switches if switch[0] != ENERGY_AWARE),
-        declares=replace(variant.declares, eas=False),
-    )
+    variant = replace(variant, switches=switches)
+    possible = eas_possible(variant, platform)
+    at_boot = eas_possible(replace(variant, switches=()), platform)
+    wanted = [value for path, value in switches if path == ENERGY_AWARE]
+    eas = possible and wanted[-1:] != ["0"]
+    if not possible:
+        others = [switch for switch in switches if switch[0] != ENERGY_AWARE]
+        switches = (*([(ENERGY_AWARE, "0")] if at_boot else []), *others)
+    if at_boot and not eas:
+        paths = [path for path, _ in switches]
+        end = len(paths) - paths[::-1].index(ENERGY_AWARE)
+        if STATS not in paths[end:]:  # from here on nothing may ask EAS for a placement
+            switches = (*switches[:end], (STATS, "0"), *switches[end:])
+    names = dict.fromkeys(governors(variant.boot, switches, platform).values())
+    return replace(variant, switches=switches, declares=Declared(eas, ", ".join(names)))
 
 
 def _expanded(switch: tuple[str, str], platform: Platform) -> Iterator[tuple[str, str]]:
     path, value = switch
+    if "/policy*/" in path:
+        for cluster in platform.clusters:
+            yield path.replace("/policy*/", f"/policy{cluster.cpus[0]}/"), value
+        return
     if "/cpu*/" not in path:
         yield switch
         return
@@ -100,7 +122,8 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
     governor and who switches, the energy model's figures, CPU capacities, the topology with its
     asymmetry flag, and the idle driver.
     """
-    eas, governor = variant.declares.eas, variant.declares.governor
+    eas = variant.declares.eas
+    found = governors(variant.boot, variant.switches, platform)
     lines: list[tuple[str, ...]] = [
         ("contains", f"{SCHED_DEBUG}/eascope/variant", f"kernel={variant.kernel} queue="),
         ("contains", f"{SCHED_DEBUG}/eascope/variant", f"energy_aware={int(eas)}"),
@@ -115,6 +138,7 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
         zeros = " 0" * len(platform.cpus)
         lines.append(("contains", STATS, f"feec_called{zeros}"))
     for cluster in platform.clusters:
+        governor = found[cluster.cpus[0]]
         lines += _cluster_lines(cluster, governor, variant.dtb)
         lines += _switching_lines(cluster, governor, fast=platform.fast_switch)
     for cpu in platform.cpus:
@@ -127,6 +151,8 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
 def boot_proof(variant: Variant) -> list[str]:
     """Lines of the agent's script that prove the boot arguments; they may be run once."""
     words = boot_args(variant).split()
+    if sets_governor(variant.switches):  # which reads back as it was switched, not as it was
+        words = [word for word in words if argument_name(word) != "cpufreq.default_governor"]
     if not (arguments := " ".join(word for word in words if not word.startswith(USER_SPACE))):
         return []
     path = f"/tmp/{BOOT_PROOF}"

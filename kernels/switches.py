@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 
-from eascope.configs.platform import Platform
+from eascope.configs.platform import Cluster, Platform
+from eascope.host.errors import RequestError
 from eascope.host.strict import StrictTable
 
 #: Files of the guest's kernel that several rooms write, prove or read back.
@@ -31,6 +33,13 @@ _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
 STATS = f"{SCHED_DEBUG}/eascope/stats"
 
 _BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(?:policy(\d+)/)?boost")
+#: The only governor with which the kernel enables EAS; all of them.
+EAS_GOVERNOR = "schedutil"
+GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "conservative", "userspace")
+#: Of ``cpufreq.default_governor=NAME`` among boot arguments.
+_DEFAULT_GOVERNOR = re.compile(r"cpufreq[.]default_governor=(\S+)")
+_CPUFREQ = re.compile(r"/sys/devices/system/cpu/(?:cpufreq/policy(\d+)|cpu(\d+)/cpufreq)/(.+)")
+_GOVERNOR, _SETSPEED = "scaling_governor", "scaling_setspeed"
 #: What `is_switch` takes as a path.
 PATH_RULE = (
     f"path below {', '.join(SWITCH_ROOTS)} and none that takes a CPU away: all CPUs are online and "
@@ -71,6 +80,66 @@ def check_value(table: StrictTable, key: str, path: str, value: str) -> None:
         raise table.error(key, allowed)
 
 
+def governors(boot: str, switches: Switches, platform: Platform) -> dict[int, str]:
+    """The governor of each policy, by its first CPU, after boot arguments and switches."""
+    at_boot = _DEFAULT_GOVERNOR.findall(boot)
+    found = {
+        cluster.cpus[0]: at_boot[-1] if at_boot else EAS_GOVERNOR for cluster in platform.clusters
+    }
+    for path, value in switches:
+        match = _CPUFREQ.fullmatch(path)
+        cluster = _policy(match, platform) if match and match[3] == _GOVERNOR else None
+        if cluster is not None:
+            found[cluster.cpus[0]] = value
+    return found
+
+
+def sets_governor(switches: Switches) -> bool:
+    """Whether one of ``switches`` changes the governor of a policy."""
+    return any(path.endswith(f"/{_GOVERNOR}") for path, _ in switches)
+
+
+def _policy(match: re.Match[str], platform: Platform) -> Cluster | None:
+    """The cluster of the policy, or of the CPU, that a file of cpufreq belongs to."""
+    if match[1]:
+        return next((one for one in platform.clusters if one.cpus[0] == int(match[1])), None)
+    return next((one for one in platform.clusters if int(match[2]) in one.cpus), None)
+
+
+def check_switches(name: str, boot: str, switches: Switches, platform: Platform) -> None:
+    """Refuse what the kernel of ``platform`` refuses of the variant ``name``, if that is known.
+
+    :raises RequestError: one line: argument or file, value, what is allowed.
+    """
+    for governor in _DEFAULT_GOVERNOR.findall(boot):
+        if governor not in GOVERNORS:
+            argument = f"boot argument cpufreq.default_governor = {governor!r}"
+            raise RequestError(f"{name}: {argument}: allowed: one of {', '.join(GOVERNORS)}")
+    for number, (path, value) in enumerate(switches):
+        now = governors(boot, switches[:number], platform)
+        if allowed := allowed_boost(path, value, platform) or _allowed(path, value, now, platform):
+            raise RequestError(f"{name}: switch {path} = {value!r}: allowed: {allowed}")
+
+
+def _allowed(path: str, value: str, now: Mapping[int, str], platform: Platform) -> str:
+    """What is allowed instead of a write to a file of cpufreq, while the governors are ``now``."""
+    if not (match := _CPUFREQ.fullmatch(path)):
+        return ""
+    if (cluster := _policy(match, platform)) is None:
+        policies = ", ".join(f"policy{one.cpus[0]}" for one in platform.clusters)
+        return f"a file that there is: {platform.name} has {policies} (policy* is each)"
+    governor, file = now[cluster.cpus[0]], match[3]
+    if file == _GOVERNOR:
+        return "" if value in GOVERNORS else f"one of {', '.join(GOVERNORS)}"
+    owner = "userspace" if file == _SETSPEED else file.partition("/")[0]
+    if owner in GOVERNORS and owner != governor:
+        return f"a switch of {_GOVERNOR} to {owner} before it: it is {governor}"
+    clocks = [str(opp.khz) for opp in cluster.opps]
+    if file == _SETSPEED and value not in clocks:
+        return f"a clock of its OPPs in kHz: {', '.join(clocks)}"
+    return ""
+
+
 def allowed_boost(path: str, value: str, platform: Platform) -> str:
     """What is allowed instead, where it is a write to a boost switch that fails on ``platform``."""
     if not (match := _BOOST.fullmatch(path)):
@@ -97,9 +166,11 @@ def switch_proofs(switches: Switches) -> list[tuple[str, ...]]:
     """Lines of the agent's script that read every switch back.
 
     A feature is a word of its file; every other file must hold what was last written to it.
+    `ENERGY_AWARE` is part of the state.
     """
     features = [value for path, value in switches if path == FEATURES]
-    files = {path: value for path, value in switches if path not in (FEATURES, STATS)}
+    apart = (FEATURES, STATS, ENERGY_AWARE)
+    files = {path: value for path, value in switches if path not in apart}
     return [
         *(("word", FEATURES, value) for value in features),
         *(("expect", path, value) for path, value in files.items()),

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from eascope.configs.devicetree import FLAVOURS
@@ -26,7 +26,7 @@ from eascope.kernels.queues import (
     states_options,
 )
 from eascope.kernels.releases import RELEASES
-from eascope.kernels.switches import read_switches
+from eascope.kernels.switches import EAS_GOVERNOR, GOVERNORS, Switches, read_switches
 from eascope.kernels.trees import Tree
 
 #: The command that prints the names of all variants.
@@ -35,9 +35,6 @@ VARIANTS = Path(__file__).parent / "variants.toml"
 SERIES = Path(__file__).parent / "series"
 FRAGMENTS = Path(__file__).parent / "fragments"
 
-#: The only one with which the kernel enables EAS.
-EAS_GOVERNOR = "schedutil"
-GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "userspace")
 #: What the list of a variant's differences from its source may be.
 DEVIATIONS = "a list of texts on one line each, empty where nothing deviates"
 #: What a person's own file may add to a variant.
@@ -56,11 +53,10 @@ BOOT_RULE = (
 class Kernel:
     """A kernel: its queues in order, and the fragments of its configuration.
 
-    :param own: the queue of a line of ``[own]``; empty for our kernels.
+    :param own: folders of a person's queues, named in `series` as the folders are; none for ours.
     :param release: the one that is asked for by name (``base@7.3``); empty: the default, or that of
         KERNEL_SRC.
     :param tree: a person's tree as its source, instead of a release's.
-    :param patches: folder of the queue `own`, if it is outside the repository.
     :param more: further fragments for a scenario's programs; none for all other runs.
     """
 
@@ -68,10 +64,9 @@ class Kernel:
     summary: str
     series: tuple[str, ...]
     fragments: tuple[str, ...]
-    own: str = ""
+    own: tuple[Path, ...] = ()
     release: str = ""
     tree: Tree | None = None
-    patches: Path | None = None
     more: tuple[str, ...] = ()
 
     @property
@@ -85,11 +80,21 @@ class Kernel:
         return "latnice" in self.series
 
     def folders(self, root: Path) -> list[Path]:
-        """The folders of its queues, those of the repository being below ``root``."""
-        return [
-            self.patches if self.patches and name == self.own else root / name
-            for name in self.series
-        ]
+        """The folders of its queues, ours being below ``root``."""
+        own = {folder.name: folder for folder in self.own}
+        return [own.get(name, root / name) for name in self.series]
+
+    @property
+    def our_series(self) -> tuple[str, ...]:
+        """Its queues without a person's own."""
+        own = {folder.name for folder in self.own}
+        return tuple(name for name in self.series if name not in own)
+
+    def with_queue(self, folder: Path, *, first: bool = False) -> Kernel:
+        """This kernel with a person's queue after its own, or ``first``; named as the folder."""
+        name = folder.name
+        series = (name, *self.series) if first else (*self.series, name)
+        return replace(self, name=name, series=series, own=(*self.own, folder))
 
 
 @dataclass(frozen=True)
@@ -125,10 +130,21 @@ class Variant:
     kernel: str
     dtb: str
     boot: str
-    switches: tuple[tuple[str, str], ...]
+    switches: Switches
     declares: Declared
     releases: tuple[str, ...] = ()
     own: bool = False
+
+    def with_more(self, boot: str, switches: Switches) -> Variant:
+        """This variant with boot arguments and switches in addition, and after its own.
+
+        An argument replaces those of its name.
+        """
+        more = {argument_name(word) for word in boot.split()}
+        kept = [word for word in self.boot.split() if argument_name(word) not in more]
+        return replace(
+            self, boot=" ".join([*kept, *boot.split()]), switches=(*self.switches, *switches)
+        )
 
 
 @dataclass(frozen=True)
@@ -171,22 +187,8 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
         for table in _named(top, "variant")
         for name in [table.where.split(".")[1]]
     }
-    own: dict[str, tuple[Kernel, Variant]] = {}
-    broken: dict[str, RequestError] = {}
-    for name in top.table("own").data if top.has("own") else ():
-        try:
-            own[name] = _own(top.table("own"), name, known, variants)
-        except RequestError as error:
-            broken[name] = error
     planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
-    taken = {*known, *variants, *planned, *own, *broken, *RELEASES}
-    for file in sorted(own_folder(path).glob("*.toml")):
-        try:
-            own[file.stem] = _own_file(file, taken, known, variants)
-        except EascopeError as error:
-            broken[file.stem] = RequestError(str(error))
-    known |= {kernel.name: kernel for kernel, _ in own.values()}
-    variants |= {name: variant for name, (_, variant) in own.items()}
+    known, variants, broken = _with_own(path, top, {*planned, *RELEASES}, known, variants)
     top.finish()
     return Catalogue(known, variants, planned, broken)
 
@@ -197,6 +199,50 @@ def _planned(table: StrictTable, variants: Mapping[str, Variant]) -> dict[str, s
         if not is_name(name) or name in variants:
             raise table.error(name, f"a name of {NAME_RULE}, that no [variant] has")
     return {name: table.text(name) for name in table.data}
+
+
+def _with_own(
+    path: Path,
+    top: StrictTable,
+    taken: set[str],
+    kernels: dict[str, Kernel],
+    variants: dict[str, Variant],
+) -> tuple[dict[str, Kernel], dict[str, Variant], dict[str, RequestError]]:
+    """Kernels and variants with a person's: lines of ``[own]``, then files, in any order."""
+    kernels, variants = dict(kernels), dict(variants)
+    broken: dict[str, RequestError] = {}
+    taken |= {*kernels, *variants}
+
+    def add(name: str, read: Callable[[], tuple[Kernel, Variant]]) -> None:
+        try:
+            kernel, variant = read()
+            kernels[kernel.name], variants[name] = kernel, variant
+        except EascopeError as error:
+            broken[name] = RequestError(str(error))
+
+    for name in top.table("own").data if top.has("own") else ():
+        add(name, partial(_own, top.table("own"), name, kernels, variants))
+    taken |= {*variants, *broken}
+    files = {file.stem: file for file in sorted(own_folder(path).glob("*.toml"))}
+    while files:
+        # Of a ring, each is as good as another: its base is not known yet.
+        ready = [name for name, file in files.items() if _base_of(file) not in files] or [*files]
+        for name in ready:
+            file = files.pop(name)
+            base = _base_of(file)
+            if base in broken and base not in variants:
+                broken.setdefault(name, broken[base])
+            else:
+                add(name, partial(_own_file, file, taken, kernels, variants))
+    return kernels, variants, broken
+
+
+def _base_of(file: Path) -> str:
+    """What an own file starts from; empty where that cannot be read."""
+    try:
+        return str(read_toml(file).data.get("base", ""))
+    except EascopeError:
+        return ""
 
 
 def _own(
@@ -222,21 +268,25 @@ def _own(
         line.finish()
     else:
         of = table.text(name, variants, LISTING)
-    base = variants[of]
-    under = kernels[base.kernel]
-    series = (name, *under.series) if first else (*under.series, name)
-    summary = f"{of} with the patches of kernels/series/{name}"
-    return (
-        replace(under, name=name, summary=summary, series=series, own=name),
-        replace(
-            base,
-            name=name,
-            summary=summary,
-            source=f"kernels/series/{name}",
-            deviations=(),
-            kernel=name,
-            own=True,
-        ),
+    where = f"kernels/series/{name}"
+    kernel = kernels[variants[of].kernel].with_queue(SERIES / name, first=first)
+    return own_variant(kernel, variants[of], name, f"{of} with the patches of {where}", where)
+
+
+def own_variant(
+    kernel: Kernel, base: Variant, name: str, summary: str, source: str
+) -> tuple[Kernel, Variant]:
+    """A person's variant ``name``: ``base`` on ``kernel``, which has this name where it is new."""
+    if kernel.name != base.kernel:
+        kernel = replace(kernel, name=name, summary=summary)
+    return kernel, replace(
+        base,
+        name=name,
+        summary=summary,
+        source=source,
+        deviations=(),
+        kernel=kernel.name,
+        own=True,
     )
 
 
@@ -264,7 +314,6 @@ def _own_file(
         raise RequestError(f"{shown_path(file)}: name {name!r}: allowed: {allowed}")
     table.only(("base", "description", *_ADDED))
     base = variants[table.text("base", variants, LISTING)]
-    kernel = kernels[base.kernel]
     summary = table.text("description")
     if not any(table.has(key) for key in _ADDED):
         raise missing_key(table.file, _ADDED[0], f"one at least of {', '.join(_ADDED)}")
@@ -275,22 +324,15 @@ def _own_file(
     config = "".join(f"{line}\n" for line in table.texts("config")) if table.has("config") else ""
     if config and not states_options(config.encode()):
         raise table.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
-    if patches or config:
-        series, queue = (*kernel.series, name), made_queue(name, patches, config.encode())
-        kernel = replace(kernel, name=name, summary=summary, series=series, own=name, patches=queue)
-    variant = replace(
-        base,
-        name=name,
-        summary=summary,
-        source=shown_path(file),
-        deviations=(),
-        kernel=kernel.name,
-        boot=f"{base.boot} {_boot(table) if table.has('boot') else ''}".strip(),
-        switches=(*base.switches, *(read_switches(table, "switch") if table.has("switch") else ())),
-        own=True,
+    base = base.with_more(
+        _boot(table) if table.has("boot") else "",
+        read_switches(table, "switch") if table.has("switch") else (),
     )
     table.finish()
-    return kernel, variant
+    kernel = kernels[base.kernel]
+    if patches or config:
+        kernel = kernel.with_queue(made_queue(name, patches, config.encode()))
+    return own_variant(kernel, base, name, summary, shown_path(file))
 
 
 def _own_patch(table: StrictTable, path: Path) -> tuple[str, bytes]:
@@ -368,6 +410,11 @@ def _boot(table: StrictTable) -> str:
     if not isinstance(value, str) or (value and not is_boot(value)):
         raise table.error("boot", f"{BOOT_RULE}, or an empty string")
     return value
+
+
+def argument_name(word: str) -> str:
+    """The name of a boot argument as the kernel compares it: a dash is an underscore."""
+    return word.partition("=")[0].replace("-", "_")
 
 
 def is_boot(text: str) -> bool:

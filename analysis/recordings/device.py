@@ -104,7 +104,9 @@ def device_of(
     candidates = [*_known(), *_ours()]
     for words, device in candidates:
         named = any(word in recording.device.lower() for word in words)
-        if named and len(device.cpus) == recording.cpus:
+        # A run on a file of one's own has the name of its base, and may have other clocks.
+        other = device.platform and any(seen.values()) and not _fits(device, seen, recording.cpus)
+        if named and len(device.cpus) == recording.cpus and not other:
             return device
     fitting = [device for _, device in candidates if _fits(device, seen, recording.cpus)]
     if fitting:
@@ -149,15 +151,18 @@ def _known() -> list[tuple[tuple[str, ...], Device]]:
 
 
 def _ours() -> list[tuple[tuple[str, ...], Device]]:
-    """Our platforms; a Juno numbers its big CPUs 1 and 2, and a platform numbers by cluster."""
-    devices = []
+    """Our platforms: as boards number their CPUs, then as ours do, whose recordings say so.
+
+    A Juno numbers its big CPUs 1 and 2, and a platform numbers by cluster.
+    """
+    devices: list[tuple[tuple[str, ...], Device]] = []
+    chips = {"pixel6": ("gs101", "oriole", "raven"), "pixel9": ("zumapro", "tokay")}
     for path in sorted(PLATFORMS.glob("*.toml")):
         platform = load_platform(path.stem)
-        numbers = list(platform.cpus)
-        if platform.name.startswith("juno"):
-            numbers = [0, 3, 4, 5, 1, 2]
-        words = {"pixel6": ("gs101", "oriole", "raven"), "pixel9": ("zumapro", "tokay")}
-        devices.append((words.get(platform.name, (platform.name,)), _as_device(platform, numbers)))
+        name, plain = platform.name, _as_device(platform, platform.cpus)
+        devices.append(((f"eascope {name}",), plain))
+        board = [0, 3, 4, 5, 1, 2] if name.startswith("juno") else platform.cpus
+        devices.append((chips.get(name, (name,)), _as_device(platform, board)))
     return devices
 
 

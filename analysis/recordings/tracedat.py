@@ -156,7 +156,7 @@ def _field(found: re.Match[str]) -> _Field:
 
 
 def _options(cursor: _Cursor, raw: Raw) -> None:
-    """What the recorder counted by CPU, and the clock."""
+    """What the recorder counted by CPU, the clock, and the machine (uname)."""
     while option := cursor.number(2):
         text = cursor.take(cursor.number(4)).decode(errors="replace")
         if option == 2:
@@ -164,6 +164,8 @@ def _options(cursor: _Cursor, raw: Raw) -> None:
                 raw.lost += sum(int(n) for n in re.findall(rf"^{words}: (\d+)", text, re.M))
         elif option == 4:
             raw.clock = next(iter(re.findall(r"\[(\S+)\]", text)), text.strip("\0 \n"))
+        elif option == 5:
+            raw.device = text.strip("\0 \n")
 
 
 def _pages(

@@ -13,7 +13,7 @@ from eascope.experiments.arguments import count
 from eascope.experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
 from eascope.experiments.cli.options import add_all, add_billing, add_cell
 from eascope.experiments.cli.output import measured, print_json, shown
-from eascope.experiments.cli.request import billing_of, request_of, warn
+from eascope.experiments.cli.request import billing_of, request_of, warn, warn_of
 from eascope.experiments.cli.robust import add_robust
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
@@ -157,13 +157,14 @@ def answer(asked: Asked) -> Answered:
     """
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.energy_models import EnergyModels
-    from eascope.experiments.cell import check_kernels_differ, prepare
+    from eascope.experiments.cell import check_kernels_differ, prepare, without_effect
     from eascope.experiments.robust import prepared, robust_of, run_with
     from eascope.experiments.writable import check_runs_place
 
     check_runs_place()
     warn(asked.first, asked.billing.power, asked.names)
     cells = [prepare(names) for names in (*asked.names, *asked.null)]
+    warn_of(without_effect(asked.names))
     check_kernels_differ(asked.names)
     varied = prepared(asked.cases, asked.seeds) if asked.cases else []
     runs = run_with(cells, cells[: asked.compared], varied, asked.billing)

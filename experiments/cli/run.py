@@ -10,7 +10,7 @@ from eascope.experiments.arguments import natural
 from eascope.experiments.cli.dry_run import add_dry_run, dry_run
 from eascope.experiments.cli.options import add_all, add_cell, add_power
 from eascope.experiments.cli.output import cost, measured, print_json, shown
-from eascope.experiments.cli.request import billing_of, request_of, warn
+from eascope.experiments.cli.request import billing_of, request_of, warn, warn_of
 
 if TYPE_CHECKING:
     from eascope.analysis.derive import Derived
@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> tuple[Cell, Run, Derived]:
 
     :raises EascopeError: the request is wrong, or the run failed.
     """
-    from eascope.experiments.cell import prepare
+    from eascope.experiments.cell import prepare, without_effect
     from eascope.experiments.finished import derived_for
     from eascope.experiments.pool import run_all
     from eascope.experiments.writable import check_runs_place
@@ -71,6 +71,7 @@ def execute(options: argparse.Namespace) -> tuple[Cell, Run, Derived]:
     names = _names(options)
     warn(names, options.power)
     cell = prepare(names)
+    warn_of(without_effect([names]))
     [(done, derived)] = run_all(
         [cell], lambda cell, done: (done, derived_for(cell, done, options.power))
     )

@@ -79,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         say(
             f"  warning: {imported.name} changes no byte that is built: its kernel that of its base"
         )
+    for line in imported.not_compiled:
+        say(f"  warning: {line}")
     if options.json:
         print_json(
             {
@@ -88,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
                 "source": imported.source,
                 "compiled": imported.compiled,
                 "options": {**vars(imported.options), "without_effect": imported.without_effect},
+                "not_compiled": list(imported.not_compiled),
                 "compare": command,
             }
         )

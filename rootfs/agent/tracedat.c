@@ -20,7 +20,7 @@
 
 #define CPUS_MAX	64
 
-enum { OPTION_DONE = 0, OPTION_TRACECLOCK = 4 };
+enum { OPTION_DONE = 0, OPTION_TRACECLOCK = 4, OPTION_UNAME = 5 };
 
 /* Written by user space and trace_printk, whatever was enabled. */
 static const char *const own_events[] = { "print", "bprint", "raw_data" };
@@ -40,14 +40,14 @@ static void add_string(struct text *out, const char *string)
 	text_add(out, string, strlen(string) + 1);
 }
 
-/* A file of tracefs after its length, which takes size_bytes. */
+/* A file, by default of tracefs, after its length, which takes size_bytes. */
 static void add_file(struct text *out, const char *name, unsigned int size_bytes)
 {
 	struct text content = { 0 };
 	char path[256];
 	int error;
 
-	snprintf(path, sizeof(path), TRACEFS "/%s", name);
+	snprintf(path, sizeof(path), "%s%s", name[0] == '/' ? "" : TRACEFS "/", name);
 	error = file_read(path, &content);
 	if (error < 0)
 		fail("trace-collect: %s: %s", path, strerror(-error));
@@ -128,6 +128,8 @@ static void add_head(struct text *out, const struct trace *trace, uint64_t page_
 	add_number(out, OPTION_TRACECLOCK, 2);
 	add_number(out, strlen("[mono]") + 1, 4);
 	add_string(out, "[mono]");
+	add_number(out, OPTION_UNAME, 2);
+	add_file(out, "/proc/device-tree/model", 4);
 	add_number(out, OPTION_DONE, 2);
 	add_string(out, "flyrecord");
 }

@@ -11,13 +11,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket
 
+from eascope.analysis.perfetto import machine
 from eascope.analysis.recordings.beside import agreement, window_figures
 from eascope.analysis.recordings.bursts import bursts_of, window_of
 from eascope.analysis.recordings.device import device_of
 from eascope.analysis.recordings.read import read_recording
 from eascope.analysis.recordings.tables import RecordingError
 from eascope.analysis.trace import read_trace
+from eascope.configs.platform_file import list_platforms, load_platform
 from tests.support import recordings as of
 from tests.support import tracefile
 
@@ -346,6 +349,39 @@ def test_devices_are_known_by_their_clocks(
     assert device.name == name
     assert [cluster.cpus for cluster in device.clusters] == clusters
     assert device.gaps[0].startswith(gap)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in list_platforms()])
+def test_a_platform_knows_its_own_recordings(tmp_path: Path, name: str) -> None:
+    """As trace.dat, as Perfetto's export, and by clocks alone, where others may have the same."""
+    platform, draws = load_platform(name), random.Random(name)
+    for _ in range(5):
+        khz = {one.name: draws.choice(one.opps).khz for one in platform.clusters}
+        clocks = [(cpu, khz[platform.cluster_of(cpu).name]) for cpu in platform.cpus]
+        events = [tracefile.switch(10**9, 0, ("a", 7), 0, ("b", 8))] + [
+            tracefile.TraceEvent(10**9 + 10, cpu, 0, "cpu_frequency", (state, cpu))
+            for cpu, state in clocks
+        ]
+        tracefile.write(tmp_path / "own.dat", events, len(platform.cpus), uname=f"eascope {name}")
+        packets = [TracePacket(), TracePacket()]
+        machine(packets[0], packets[1], platform)
+        exported = Trace(packet=packets)
+        for cpu, state in clocks:
+            bundle = exported.packet.add().ftrace_events
+            bundle.cpu = cpu
+            bundle.event.add(timestamp=10**9, sched_switch={"next_pid": 7, "next_comm": "a"})
+            bundle.event.add(timestamp=10**9, cpu_frequency={"state": state, "cpu_id": cpu})
+        files = [
+            tmp_path / "own.dat",
+            of.saved(tmp_path / "own.pftrace", bytes(exported.SerializeToString())),
+        ]
+        for file in files:
+            device = device_of(read_recording(file))
+            assert (device.platform, device.cpus, device.gaps) == (name, platform.cpus, ())
+        text = of.text(*(of.clock(0, cpu, state) for cpu, state in clocks), *COURSE[1:])
+        device = device_of(read_recording(of.saved(tmp_path / "r", text)))
+        assert device.name == name or name in device.gaps[0]
+        assert device.platform
 
 
 def test_agreement_of_two_courses() -> None:

@@ -375,6 +375,7 @@ def test_a_replay_does_what_was_recorded(trace: Path, tmp_path: Path) -> None:
     assert 0.97 < figures["work"]["simulated"] / figures["work"]["recorded"] < 1.15
     ours = read_recording(Path(made["run"]) / "trace.dat")
     device = device_of(ours, load_platform("juno-r2"))
+    assert device_of(ours) == device, "as the trace itself says"
     table = bursts_of(ours, device, ours.begin_ns, ours.end_ns).bursts
     pids = {name: pid for pid, name in ours.names.items()}
     seven, eight = (table.filter(table["pid"] == pids[name]) for name in ("t7_7", "t8_8"))

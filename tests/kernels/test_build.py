@@ -10,7 +10,6 @@ import pytest
 
 from eascope.host.cache import sha256_file
 from eascope.host.errors import EascopeError
-from eascope.host.toolchain import arm64_tool
 from eascope.kernels import build as module
 from eascope.kernels import kconfig
 from eascope.kernels.build import KernelArtefact, built, kernel, main
@@ -121,28 +120,3 @@ def test_changed_patch_is_another_kernel(
     first.write_text(first.read_text() + "\n")
     monkeypatch.setattr(module, "SERIES", copy.parent)
     assert built("base") is None
-
-
-def test_the_code_is_that_of_all_objects_but_for_the_kernels_name(tmp_path: Path) -> None:
-    objects = ("kernel/fair.o", "kernel/sys.o", "lib/bug.o", "arch/arm64/lib/page.o")
-    for name in objects:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-        text = "deps := include/generated/utsrelease.h\n" if name == "kernel/sys.o" else ""
-        command = (tmp_path / name).with_name(f".{Path(name).name}.cmd")
-        command.write_text(f"source_{name} := sys.c\n{text}")
-    (tmp_path / "sys.c").write_text("")
-    for archive, some in (
-        ("vmlinux.a", objects[:2]),
-        ("lib/lib.a", objects[2:3]),
-        ("arch/arm64/lib/lib.a", objects[3:]),
-    ):
-        subprocess.run([arm64_tool("ar"), "rcT", archive, *some], cwd=tmp_path, check=True)
-    codes = [module._code(tmp_path)]
-    (tmp_path / "kernel/stale.o").write_text("of another kernel")
-    (tmp_path / "kernel/sys.o").write_text("another name")
-    assert module._code(tmp_path) == codes[0]
-    for name in ("kernel/fair.o", "lib/bug.o", "arch/arm64/lib/page.o", "sys.c"):
-        (tmp_path / name).write_text("changed")
-        codes.append(module._code(tmp_path))
-    assert len(set(codes)) == len(codes)

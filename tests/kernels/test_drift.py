@@ -24,7 +24,7 @@ HUNK = (
 
 def kernel(queue: Path) -> Kernel:
     """A kernel of the toy's queue alone."""
-    return Kernel("toy", "", ("toy",), (), own="toy", patches=queue)
+    return Kernel("toy", "", ("toy",), (), own=(queue,))
 
 
 def add(queue: Path, number: int, old: str, new: str) -> None:
@@ -106,18 +106,10 @@ def test_a_queue_is_tried_on_top_of_the_queues_below(toy: Toy, tmp_path: Path) -
     patch = upper / "0001-change.patch"
     patch.write_text(patch.read_text().replace("-line 5", "-line five").replace("+line five", "+V"))
     under = kernel(queue)
-    both = Both("both", "", ("toy", "upper"), (), patches=tmp_path)
+    both = under.with_queue(upper)
     drifts_found = drifts(OURS, [under, both], tree)
     assert [item.row[1] for item in drifts_found] == ["toy", "upper (on toy)"]
     assert not any(item.failed for item in drifts_found)
-
-
-class Both(Kernel):
-    """A kernel of two queues of a folder."""
-
-    def folders(self, root: Path) -> list[Path]:
-        assert self.patches
-        return [self.patches / name for name in self.series]
 
 
 def test_only_a_release_that_a_queue_is_kept_for_must_be_clean(toy: Toy) -> None:

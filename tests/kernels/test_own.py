@@ -79,7 +79,7 @@ def test_boot_arguments_and_switches_are_a_variant_as_mainline(linux: Path, patc
     assert variant_named("late", own)[1].boot == ""
     assert variant_named("pelt8@7.3", own)[0].release == "7.3"
     kernel, variant = variant_named("x", own)
-    assert (kernel.own, variant.boot) == ("x", "a.b=16")
+    assert ([own.name for own in kernel.own], variant.boot) == (["x"], "a.b=16")
     kernel, variant = variant_named("mine", own)
     assert (kernel.name, variant.boot) == ("base@mine", "a.b=32")
     assert variant_named("mainline", own)[1] == plain
@@ -100,6 +100,7 @@ def test_boot_arguments_and_switches_are_a_variant_as_mainline(linux: Path, patc
         ([], ["a:/etc/passwd=1"], "allowed: NAME:PATH=VALUE, path below /proc/sys/"),
         ([], ["a:/sys/devices/system/cpu/cpu1/online=0"], "none that takes a CPU away"),
         ([], [f"feec-b:{MIGRATION}=1"], "name 'feec-b': allowed: a name of lower-case letters"),
+        (["a=x-y=1", "a=x_y=2"], [], "--boot 'a=x_y=2': allowed: each argument of a once"),
         ([], [f"a:{MIGRATION}=1", f"a:{MIGRATION}=2"], "=2': allowed: each file of a once"),
     ],
 )
@@ -121,6 +122,19 @@ def own_file(patch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     load_catalogue.cache_clear()
 
 
+class Series:
+    """The folder of the queues, with one more."""
+
+    def __init__(self, folder: Path, more: Path) -> None:
+        self.folder, self.more = folder, more
+
+    def __truediv__(self, name: str) -> Path:
+        return self.more if name == self.more.name else self.folder / name
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.folder, name)
+
+
 def test_an_own_file_is_a_variant(patch: Path, own_file: Callable[..., Path]) -> None:
     own_file(f'base = "cas"\nboot = "{TEO}"\nswitch = [["{MIGRATION}", "512"]]')
     own_file(f'base = "feec-b"\npatches = ["{patch.name}"]\nconfig = ["CONFIG_A=y"]', "patched")
@@ -136,6 +150,46 @@ def test_an_own_file_is_a_variant(patch: Path, own_file: Callable[..., Path]) ->
     assert queued.read_text() == PATCH
     assert {"mine", "patched"}.isdisjoint(each.name for each in load_catalogue().shipped())
     assert {"mine", "patched"} <= {*variant_names()}
+
+
+def test_a_persons_variant_is_one_like_any_other(
+    patch: Path, own_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An imported series, with a file on it, a file on that file, and options of a command."""
+    series = patch.parent / "series/spread"
+    series.mkdir(parents=True)
+    (series / "series").write_text(patch.name)
+    (series / patch.name).write_text(PATCH)
+    listed = series / "variants.toml"
+    listed.write_text(f'{variants.VARIANTS.read_text()}\n[own]\nspread = "cas"\n')
+    monkeypatch.setattr(variants, "SERIES", Series(variants.SERIES, series))
+    monkeypatch.setattr("eascope.kernels.naming.load_catalogue", lambda: load_catalogue(listed))
+    monkeypatch.setattr("eascope.kernels.own.load_catalogue", lambda: load_catalogue(listed))
+    own_file(f'base = "spread-teo"\npatches = ["{patch.name}"]', "both")
+    own_file(f'base = "spread"\nboot = "{TEO}"\nswitch = [["{MIGRATION}", "512"]]', "spread-teo")
+    own_file('base = "ring-b"\nboot = "a"', "ring-a")
+    own_file('base = "ring-a"\nboot = "a"', "ring-b")
+    cas = variant_named("cas")[1]
+    kernel, variant = variant_named("spread")
+    assert (kernel.series, variant.switches) == (("base", "spread"), cas.switches)
+    teo_kernel, teo = variant_named("spread-teo")
+    assert (teo_kernel, teo.boot, teo.switches) == (
+        kernel,
+        TEO,
+        (*cas.switches, (MIGRATION, "512")),
+    )
+    both, with_patch = variant_named("both")
+    assert (both.series, both.our_series) == (("base", "spread", "both"), ("base",))
+    assert [folder.name for folder in both.own] == ["spread", "both"]
+    assert with_patch.boot == TEO
+    own = read_own([], [], ["spread=cpuidle.governor=menu", "both=cpuidle.governor=menu"])
+    assert variant_named("spread", own)[1].boot == "cpuidle.governor=menu"
+    assert variant_named("both", own)[1].boot == "cpuidle.governor=menu", "it replaces the other"
+    assert variant_named("both@7.3", own)[0].name == "both@7.3"
+    broken = {name: str(error) for name, error in load_catalogue(listed).broken.items()}
+    assert broken.keys() == {"ring-a", "ring-b"}
+    assert "base = 'ring-b': allowed: a known name" in broken["ring-a"]
+    assert broken["ring-a"] == broken["ring-b"]
 
 
 @pytest.mark.parametrize(

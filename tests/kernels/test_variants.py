@@ -12,10 +12,12 @@ from eascope.host.errors import RequestError
 from eascope.kernels import variants as module
 from eascope.kernels.queues import folders_of_queues
 from eascope.kernels.state import on_platform, state_expectations
-from eascope.kernels.switches import ENERGY_AWARE, FEATURES, STATS
+from eascope.kernels.switches import ENERGY_AWARE, FEATURES, STATS, check_switches
 from eascope.kernels.variants import (
     SERIES,
     VARIANTS,
+    Declared,
+    Variant,
     boot_args,
     load_catalogue,
     load_variants,
@@ -146,7 +148,8 @@ def test_proofs_of_cas_include_that_eas_is_never_asked(juno: Platform) -> None:
 
 
 def test_every_switch_is_read_back(juno: Platform) -> None:
-    for variant in load_variants().values():
+    for ours in load_variants().values():
+        variant = on_platform(ours, juno)
         lines = state_expectations(variant, juno)
         for path, value in variant.switches:
             verb = "word" if path == FEATURES else "expect"
@@ -178,6 +181,87 @@ def test_the_floor_of_latency_has_no_eas_to_switch_off(juno: Platform) -> None:
     governors = [line[2] for line in lines if line[1].endswith("scaling_governor")]
     assert governors == ["performance"] * 2
     assert any("SD_ASYM_CPUCAPACITY_FULL" in line for line in lines)
+
+
+POLICY = "/sys/devices/system/cpu/cpufreq/policy"
+
+
+def with_governors(name: str, boot: str, *switches: tuple[str, str]) -> Variant:
+    """A variant of ours with more, as a person's is made."""
+    return load_variants()[name].with_more(boot, switches)
+
+
+def test_the_state_follows_the_governors(juno: Platform) -> None:
+    """EAS is off with any other governor than schedutil, whatever the variant started as."""
+    ondemand = ((f"{POLICY}*/scaling_governor", "ondemand"),)
+    reset = [(ENERGY_AWARE, "0"), (STATS, "0")]
+    for name in ("mainline", "cas"):
+        variant = on_platform(with_governors(name, "", *ondemand), juno)
+        assert variant.declares == Declared(False, "ondemand")
+        assert list(variant.switches) == [
+            *reset,
+            *((f"{POLICY}{first}/scaling_governor", "ondemand") for first in (0, 4)),
+        ]
+        lines = state_expectations(variant, juno)
+        assert not any(ENERGY_AWARE in line for line in lines), "the kernel shows nothing there"
+        assert ("contains", STATS, "feec_called 0 0 0 0 0 0") in lines
+        for first in (0, 4):
+            assert ("expect", f"{POLICY}{first}/scaling_governor", "ondemand") in lines
+            assert ("expect", f"{POLICY}{first}/fast_switch_enabled", "0") in lines
+    boot = "cpufreq.default_governor=conservative"
+    variant = on_platform(with_governors("cas", boot), juno)
+    assert (variant.declares, variant.boot) == (Declared(False, "conservative"), boot)
+    assert variant.switches == ((STATS, "0"),), "nothing to switch off"
+    # One policy is enough.
+    half = with_governors("mainline", "", (f"{POLICY}4/scaling_governor", "powersave"))
+    variant = on_platform(half, juno)
+    assert variant.declares == Declared(False, "schedutil, powersave")
+    lines = state_expectations(variant, juno)
+    assert ("expect", f"{POLICY}0/fast_switch_enabled", "1") in lines
+    assert ("expect", f"{POLICY}4/fast_switch_enabled", "0") in lines
+    # Back again, as a person may write it on top of cas-performance.
+    back = with_governors("cas-performance", "cpufreq.default_governor=schedutil")
+    assert on_platform(back, juno).declares == Declared(True, "schedutil")
+    # And EAS follows its own switch.
+    off = on_platform(with_governors("mainline", "", (ENERGY_AWARE, "0")), juno)
+    assert (off.declares.eas, list(off.switches)) == (False, reset)
+
+
+def test_what_our_variants_declare_is_what_their_switches_give(juno: Platform) -> None:
+    for variant in load_variants().values():
+        placed = on_platform(variant, juno)
+        assert placed.declares == variant.declares, variant.name
+        written = [switch for switch in placed.switches if switch not in variant.switches]
+        assert all("*" in path for path, _ in variant.switches) or not written, variant.name
+
+
+@pytest.mark.parametrize(
+    ("boot", "path", "value", "allowed"),
+    [
+        ("cpufreq.default_governor=fast", "", "", "one of schedutil, performance"),
+        ("", "policy*/scaling_governor", "interactive", "one of schedutil, performance"),
+        ("", "policy1/scaling_governor", "ondemand", "juno-r2 has policy0, policy4"),
+        ("", "policy0/ondemand/up_threshold", "85", "to ondemand before it: it is schedutil"),
+        ("", "policy0/scaling_setspeed", "450000", "to userspace before it: it is schedutil"),
+        (
+            *("cpufreq.default_governor=userspace", "policy4/scaling_setspeed", "1"),
+            "a clock of its OPPs in kHz: 600000",
+        ),
+        (*("cpufreq.default_governor=ondemand", "policy0/ondemand/up_threshold", "85"), ""),
+        (*("cpufreq.default_governor=userspace", "policy4/scaling_setspeed", "600000"), ""),
+        ("", "policy0/schedutil/rate_limit_us", "500", ""),
+    ],
+)
+def test_an_error_speaks_of_the_governor_that_was_asked_for(
+    juno: Platform, boot: str, path: str, value: str, allowed: str
+) -> None:
+    switches = [(f"/sys/devices/system/cpu/cpufreq/{path}", value)] if path else []
+    variant = on_platform(with_governors("cas", boot, *switches), juno)
+    if not allowed:
+        check_switches("mine", variant.boot, variant.switches, juno)
+        return
+    with pytest.raises(RequestError, match=rf"^mine: .* = '.*': allowed: .*{allowed}"):
+        check_switches("mine", variant.boot, variant.switches, juno)
 
 
 def test_proofs_are_words_of_the_agents_script(juno: Platform) -> None:

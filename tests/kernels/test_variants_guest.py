@@ -18,7 +18,7 @@ from eascope.kernels.state import (
     on_platform,
     state_expectations,
 )
-from eascope.kernels.switches import ENERGY_AWARE, FEATURES
+from eascope.kernels.switches import ENERGY_AWARE, FEATURES, check_switches
 from eascope.kernels.variants import Variant, boot_args, load_catalogue
 from tests.support.boot_switches import at_boot
 from tests.support.kernel_guest import boot
@@ -58,6 +58,45 @@ def test_every_variant_is_what_it_declares(
     image = kernel_of(variants[0].kernel).image
     arguments = boot_args(variants[0])
     boot(image, juno, lines, tmp_path / "out", arguments=arguments, flavour=flavour)
+
+
+#: Each governor with tunables, as a person's variant has them.
+GOVERNED = {
+    "ondemand": (("ondemand/up_threshold", "85"), ("ondemand/sampling_down_factor", "150")),
+    "conservative": (("conservative/freq_step", "10"), ("conservative/down_threshold", "40")),
+    "userspace": (("scaling_setspeed", "{top}"),),
+    "powersave": (),
+    "performance": (),
+    "schedutil": (("schedutil/rate_limit_us", "500"),),
+}
+
+
+@pytest.mark.parametrize("base", ["mainline", "cas"])
+def test_any_governor_is_a_switch_of_any_variant(base: str, juno: Platform, tmp_path: Path) -> None:
+    """One boot becomes each, and back; EAS follows."""
+    lines: list[str] = []
+    for governor, tunables in GOVERNED.items():
+        switches = [
+            (f"/sys/devices/system/cpu/cpufreq/policy{cluster.cpus[0]}/{file}", value.format(
+                top=cluster.opps[-1].khz))
+            for cluster in juno.clusters
+            for file, value in (("scaling_governor", governor), *tunables)
+        ]  # fmt: skip
+        variant = load_catalogue().variants[base].with_more("", tuple(switches))
+        check_switches(governor, "", on_platform(variant, juno).switches, juno)
+        lines += becoming(variant, juno)
+    boot(kernel_of("base").image, juno, lines, tmp_path / "out")
+
+
+def test_a_governor_from_boot_has_its_tunables(juno: Platform, tmp_path: Path) -> None:
+    """With the switch of EAS that cas has, and that this kernel would refuse."""
+    tunables = [
+        (f"/sys/devices/system/cpu/cpufreq/policy{n}/ondemand/up_threshold", "85") for n in (0, 4)
+    ]
+    arguments = "cpufreq.default_governor=ondemand"
+    variant = load_catalogue().variants["cas"].with_more(arguments, tuple(tunables))
+    lines = [*boot_proof(variant), *becoming(variant, juno)]
+    boot(kernel_of("base").image, juno, lines, tmp_path / "out", arguments=arguments)
 
 
 #: Misspelt, compiled out, refused as values, or of a part that is not there.

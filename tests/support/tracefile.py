@@ -190,7 +190,10 @@ def _pages(events: list[TraceEvent]) -> bytes:
 
 
 def trace_dat(
-    events: Iterable[TraceEvent], cpus: int, names: dict[int, str] | None = None
+    events: Iterable[TraceEvent],
+    cpus: int,
+    names: dict[int, str] | None = None,
+    uname: str = "",
 ) -> bytes:
     """The bytes of a ``trace.dat`` with ``events``, for a machine of ``cpus`` CPUs.
 
@@ -214,7 +217,8 @@ def trace_dat(
     out += struct.pack("<I", 0) + struct.pack("<I", 0)  # kallsyms, printk formats
     lines = "".join(f"{pid} {name}\n" for pid, name in sorted((names or {}).items())).encode()
     out += struct.pack("<Q", len(lines)) + lines
-    out += struct.pack("<I", cpus) + b"options  \0" + struct.pack("<H", 0) + b"flyrecord\0"
+    known = struct.pack("<HI", 5, len(uname)) + uname.encode() if uname else b""
+    out += struct.pack("<I", cpus) + b"options  \0" + known + struct.pack("<H", 0) + b"flyrecord\0"
     per_cpu: list[list[TraceEvent]] = [[] for _ in range(cpus)]
     for event in sorted(events, key=lambda entry: entry.t_ns):
         per_cpu[event.cpu].append(event)
@@ -231,7 +235,11 @@ def trace_dat(
 
 
 def write(
-    path: Path, events: Iterable[TraceEvent], cpus: int, names: dict[int, str] | None = None
+    path: Path,
+    events: Iterable[TraceEvent],
+    cpus: int,
+    names: dict[int, str] | None = None,
+    uname: str = "",
 ) -> None:
     """Write :func:`trace_dat` to ``path``."""
-    path.write_bytes(trace_dat(events, cpus, names))
+    path.write_bytes(trace_dat(events, cpus, names, uname))
