@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from eascope.analysis.compare import Comparison, by_variant, comparison
 from eascope.analysis.derive import Derived
-from eascope.analysis.robust import AtValue, Robust
+from eascope.analysis.robust import AtValue
 from eascope.engines.base import Identity
 from eascope.experiments.axes import AxisCase, Cases
 from eascope.experiments.cell import Cell, prepare
@@ -74,28 +74,18 @@ def run_with(
     return dict(zip(every, run_all(list(every.values()), read), strict=True))
 
 
-def robust_of(
-    compared: Comparison,
-    asked: Sequence[Cell],
-    varied: Sequence[PreparedCase],
-    runs: Mapping[str, ByBilling],
-    left_out: Sequence[str] = (),
-) -> Robust:
-    """The comparison ``compared`` of the cells ``asked``, with those at other values."""
+def at_values(
+    asked: Sequence[Cell], varied: Sequence[PreparedCase], runs: Mapping[str, ByBilling]
+) -> list[AtValue]:
+    """The comparison of the cells ``asked`` at every other value."""
     simkeys = {cell.simkey for cell in asked}
     values = []
-    for case in varied:
-        new = {cell.simkey for cell in case.cells} - simkeys
-        values.append(
-            AtValue(
-                case.case.axis,
-                case.case.value.name,
-                case.case.value.source,
-                len(new),
-                _at(case, asked, runs),
-            )
-        )
-    return Robust(compared, values, left_out)
+    for item in varied:
+        value = item.case.value
+        own = len({cell.simkey for cell in item.cells} - simkeys)
+        compared = _at(item, asked, runs)
+        values.append(AtValue(item.case.axis, value.name, value.source, own, compared))
+    return values
 
 
 def _at(varied: PreparedCase, asked: Sequence[Cell], runs: Mapping[str, ByBilling]) -> Comparison:
