@@ -95,7 +95,7 @@ def _parts(comparison: Comparison, name: str) -> Iterator[str]:
     if comparison.primary is comparison.total:
         yield from [whole.line] if whole else []
     elif whole and parts:
-        yield from (parts.line, f"in all, {whole.line}")
+        yield from (parts.line, f"in all {whole.line}")
 
 
 def clock_caption(comparison: Comparison) -> str:

@@ -29,6 +29,7 @@ WORDS = {
 }
 IDLE, ALL = "idle", "all"
 Key = TypeVar("Key", bound=Hashable)
+Number = TypeVar("Number", int, Fraction)
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,12 @@ class Parts:
     @cached_property
     def kinds(self) -> dict[str, Fraction]:
         """J by kind, the biggest first."""
-        sums: dict[str, Fraction] = {}
-        for (kind, _), value in self.cells.items():
-            sums[kind] = sums.get(kind, Fraction()) + value
-        return dict(sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0])))
+        return _biggest_first((kind, value) for (kind, _), value in self.cells.items())
+
+    @cached_property
+    def clusters(self) -> dict[str, Fraction]:
+        """J by cluster, the biggest first."""
+        return _biggest_first((cluster, value) for (_, cluster), value in self.cells.items())
 
     def whole(self, unit: Fraction) -> Whole:
         """The parts in whole multiples of ``unit``, in J."""
@@ -107,14 +110,16 @@ class Parts:
     def line(self) -> str:
         """``of -4.1 mJ (big -4.0): leaving idle states -3.0, busy -1.1``.
 
-        It names a cluster whose part is more than those of all others together.
+        A cluster is named if its part is more than those of all others together; the others are
+        named as well if its part is more than the whole.
         """
-        kinds, clusters = self.shown.kinds, self.shown.clusters
-        words = [f"{name} {self.number(value)}" for name, value in kinds.items() if value]
-        main = max(clusters, key=lambda name: abs(clusters[name]))
-        others = sum(abs(value) for name, value in clusters.items() if name != main)
-        where = f" ({main} {self.number(clusters[main])})" if abs(clusters[main]) > others else ""
-        total = f"of {self.number(self.shown.total)} {self.unit}{where}"
+        whole = self.shown
+        words = [f"{name} {self.number(value)}" for name, value in whole.kinds.items() if value]
+        main, *others = map(abs, self.clusters.values())
+        named = len(others) + 1 if main > abs(self.total) else int(main > sum(others))
+        clusters = [(name, whole.clusters[name]) for name in self.clusters][:named]
+        where = ", ".join(f"{name} {self.number(part)}" for name, part in clusters if part)
+        total = f"of {self.number(whole.total)} {self.unit}{f' ({where})' if where else ''}"
         return f"{total}: {', '.join(words) or 'no part differs'}"
 
     @property
@@ -168,8 +173,9 @@ def parts_of(
     for pair in pairs:
         for sign, result in zip((-1, 1), pair, strict=True):
             of = len(pairs) * (Fraction(result.work or 0) if work_unit else 1)
-            for cluster, components in result.energy_j.cluster_component.items():
-                for component, spent in components.items():
+            detail = result.energy_j.cluster_component
+            for cluster in (name for name in platform.energy_parts if name in detail):
+                for component, spent in detail[cluster].items():
                     key = words.get(component, component), cluster
                     cells[key] = cells.get(key, Fraction()) + sign * Fraction(spent) / of
     if not cells:
@@ -192,9 +198,13 @@ def apportioned(values: Mapping[Key, Fraction], unit: Fraction, total: int) -> d
     return whole
 
 
-def _sums(items: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _sums(items: Iterable[tuple[str, Number]]) -> dict[str, Number]:
     """The sum of the numbers of each name."""
-    sums: dict[str, int] = {}
+    sums: dict[str, Number] = {}
     for name, value in items:
-        sums[name] = sums.get(name, 0) + value
+        sums[name] = sums[name] + value if name in sums else value
     return sums
+
+
+def _biggest_first(items: Iterable[tuple[str, Fraction]]) -> dict[str, Fraction]:
+    return dict(sorted(_sums(items).items(), key=lambda item: (-abs(item[1]), item[0])))

@@ -41,8 +41,9 @@ TITLE_PT = 8.5
 LEFT, RIGHT = 0.085, 0.985
 #: Inches: a variant's panel, the space between two, and what lies above and below the panels.
 PANEL_IN, GAP_IN, ABOVE_IN, BELOW_IN = 0.85, 0.32, 0.5, 0.85
-#: Inches: the bar of a variant's difference, a row of the legend, and the label of the time's axis.
-BAR_IN, ROW_IN, TIME_IN = 0.24, 0.19, 0.42
+#: Inches: the bar of a variant's difference, a further line of its name, a row of the legend, and
+#: the label of the time's axis.
+BAR_IN, NAME_IN, ROW_IN, TIME_IN = 0.24, 0.14, 0.19, 0.42
 #: Entries in a row of the legend.
 ENTRIES = 3
 
@@ -87,32 +88,39 @@ def draw(comparison: Comparison) -> Figure:
 
 @dataclass(frozen=True)
 class _Bars:
-    """The place of the bars: their title, and inches above and of them."""
+    """The place of the bars: their title, and inches above them and of them."""
 
     title: str = ""
     above: float = 0.0
-    inches: float = 0.0
+    size: float = 0.0
+
+    @property
+    def inches(self) -> float:
+        """Of all of it."""
+        return self.above + self.size
 
     @staticmethod
     def of(parts: Mapping[str, Parts], width: float) -> _Bars:
         if not parts:
             return _Bars()
         kinds = {kind for of in parts.values() for kind in of.kinds}
-        largest = "; ".join(f"{name}: {of.largest}" for name, of in parts.items())
-        title = wrapped(f"Difference in energy, {largest}", width, TITLE_PT, "bold")
+        only = "".join(of.largest for of in parts.values()) if len(parts) == 1 else ""
+        title = f"Difference in energy{f': {only}' if only else ' by part'}"
+        title = wrapped(title, width, TITLE_PT, "bold")
         lines = LINE_HEIGHT * TITLE_PT / 72 * (1 + title.count("\n"))
         above = TIME_IN + lines + ROW_IN * -(-len(kinds) // ENTRIES) + 0.04
-        return _Bars(title, above, above + BAR_IN * len(parts))
+        lines_of = [broken(name).count("\n") for name in parts] if len(parts) > 1 else [0]
+        return _Bars(title, above, (BAR_IN + NAME_IN * max(lines_of)) * len(parts))
 
 
 def _draw_parts(figure: Figure, parts: Mapping[str, Parts], bars: _Bars, below: float) -> None:
     """The bars, with title and legend above them, ``below`` inches above the figure's edge."""
-    height, size = figure.get_figheight(), BAR_IN * len(parts)
+    height = figure.get_figheight()
     left = LEFT
     if len(parts) > 1:
         names = [broken(name) for name in parts]
         left = max(LEFT, 0.025 + max(text_width(name, FONT_PT) for name in names) / style.WIDTH)
-    axes = figure.add_axes((left, below / height, RIGHT - left, size / height))
+    axes = figure.add_axes((left, below / height, RIGHT - left, bars.size / height))
     entries = draw_parts(axes, parts, FONT_PT)
     axes.set_xlabel(next(iter(parts.values())).unit, fontsize=FONT_PT)
     top = (below + bars.inches - TIME_IN) / height

@@ -10,6 +10,7 @@ from matplotlib.patches import Patch
 
 from eascope.analysis.compare import Comparison
 from eascope.analysis.figures import style
+from eascope.analysis.figures.common import broken
 from eascope.analysis.parts import Parts
 
 #: Colour and hatch of the parts, the biggest first: each differs by lightness or hatch as well.
@@ -50,7 +51,7 @@ def draw(axes: Axes, parts: Mapping[str, Parts], pt: float) -> list[Patch]:
             )  # fmt: skip
             reached[size > 0] += size
     axes.axvline(0, color=style.INK, linewidth=0.8, zorder=3)
-    axes.set_yticks(range(len(parts)), list(parts) if len(parts) > 1 else [""] * len(parts))
+    axes.set_yticks(range(len(parts)), map(broken, parts) if len(parts) > 1 else [""])
     axes.set_ylim(len(parts) - 0.5, -0.5)
     axes.margins(x=0.02)
     axes.tick_params(labelsize=pt)
