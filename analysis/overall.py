@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from eascope.analysis.difference import Difference
-from eascope.analysis.records.verdict import DEPENDS, SHOWN, Verdict
+from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT, SHOWN, Verdict
 from eascope.configs.knobs import axis_words
 
 #: What an interval says of a difference.
@@ -94,13 +94,21 @@ class Overall:
 
 
 def overall(asked: str, words: Iterable[tuple[str, str, str]]) -> Overall:
-    """The joint answer of the asked values and of others, as (axis, value, word)."""
-    differing = tuple(word for word in words if word[2] != asked)
+    """The joint answer of the asked values and of others, as (axis, value, word).
+
+    Without a test of the asked values, it depends on nothing.
+    """
+    differing = tuple(word for word in words if asked not in (word[2], NO_TEST))
     return Overall(DEPENDS if differing else asked, asked, differing)
 
 
 def over_all(verdict: Verdict, assumed: Sequence[Assumed]) -> Verdict:
-    """``verdict`` if every value gives it, else `DEPENDS`; likewise those of known-bad variants."""
+    """``verdict`` if every value gives it, else `DEPENDS`; likewise those of known-bad variants.
+
+    With too few seeds there is none, and so none that could depend on anything.
+    """
+    if verdict.seeds < ENOUGH_FOR_VERDICT:
+        return verdict
     key = verdict.variant, verdict.statement
     others = [(at.axis, at.value, found) for at in assumed if (found := at.verdict(*key))]
     joint = overall(verdict.verdict, [(axis, value, at.verdict) for axis, value, at in others])

@@ -156,7 +156,7 @@ def answer(asked: Asked) -> Answered:
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.energy_models import EnergyModels
     from eascope.experiments.cell import check_kernels_differ, prepare
-    from eascope.experiments.robust import at_values, prepared, run_with
+    from eascope.experiments.robust import assuming, at_values, prepared, run_with
     from eascope.experiments.writable import check_runs_place
 
     check_runs_place()
@@ -166,8 +166,9 @@ def answer(asked: Asked) -> Answered:
     varied = prepared(asked.cases, asked.seeds)
     runs = run_with(cells, cells[: asked.compared], varied, asked.billing)
     compared = _compared(asked, cells, runs)
-    assumed = at_values(cells[: asked.compared], varied, runs)
-    result = replace(compared[0], assumed=assumed, not_varied=asked.cases.left_out)
+    result = assuming(
+        compared[0], at_values(cells[: asked.compared], varied, runs), asked.cases.left_out
+    )
     return Answered(
         result=result,
         models=EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None,
