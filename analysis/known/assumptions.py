@@ -129,7 +129,9 @@ def inputs_of(cells: Iterable[CellRecord]) -> dict[str, str]:
     """
     inputs: dict[str, str] = {}
     for cell in cells:
-        inputs = vars(cell.inputs) | inputs
+        own = cell.inputs
+        files = {"platform": own.platform, "activity": own.activity, "scenario": own.scenario}
+        inputs = {**files, **own.others, **inputs}
         kernel = cell.kernel
         made_of = [kernel.source_words, *kernel.series, kernel.series_sha256, *kernel.options]
         switches = [list(switch) for switch in cell.switches]
