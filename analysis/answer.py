@@ -1,22 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer in one sentence: how the energies of variants compare, within their intervals."""
+"""The answer: how the energies of variants compare, and what the difference is made of."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from eascope.analysis.compare import Comparison
 from eascope.analysis.difference import Difference
 from eascope.analysis.null import RecordedNull
 from eascope.analysis.ranges import PERCENT_CHANGE, cut
 from eascope.analysis.records.result import Result
-from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
+from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT
+from eascope.configs.knobs import axis_words
 
 
 def answers(comparison: Comparison) -> list[str]:
-    """A sentence for each further variant, or one sentence for a single variant."""
+    """The lines of `entries`, one after the other."""
+    return [line for entry in entries(comparison) for line in entry]
+
+
+def entries(comparison: Comparison) -> list[list[str]]:
+    """The answer on each further variant, or on a single one; then the noise floor, if known.
+
+    An answer is a sentence and, below it, what the difference is made of.
+    """
     if len(comparison.names) == 1:
-        return [_alone(comparison)]
-    answers = [_energy(comparison, name) for name in comparison.names[1:]]
-    return [*answers, *_null(comparison)]
+        return [[_alone(comparison)]]
+    answers = [
+        [_energy(comparison, name), *_parts(comparison, name)] for name in comparison.names[1:]
+    ]
+    return [*answers, *([line] for line in _null(comparison))]
 
 
 def _energy(comparison: Comparison, name: str) -> str:
@@ -25,28 +38,72 @@ def _energy(comparison: Comparison, name: str) -> str:
     difference = energy.differences[name]
     of_work = "" if energy is comparison.total else f" {energy.row.label}"
     seeds = f"{difference.seeds} seeds" if difference.seeds > 1 else "one seed"
+    assumed = _assumed(comparison, name)
     if difference.clear is None:
-        percent = "" if difference.percent is None else f" ({difference.percent:+.1f} %)"
+        words = "" if difference.percent is None else f"{difference.percent:+.1f} %"
+        within = "; ".join(filter(None, (words, assumed)))
         return (
             f"{name} {energy.mean(name):.2f} mJ, {base} {energy.mean(base):.2f} mJ{of_work}"
-            f"{percent}; {seeds}, no test (--seeds {ENOUGH_FOR_VERDICT} gives one)"
+            f"{f' ({within})' if within else ''}; "
+            f"{seeds}, no test (--seeds {ENOUGH_FOR_VERDICT} gives one)"
         )
     if difference.percent is None:
         return f"{base} uses no energy, {name} {energy.mean(name):.2f} mJ{of_work}, {seeds}"
     interval = percent_interval(difference)
+    within = f"seeds {interval}; {assumed}" if assumed else interval
+    few = difference.seeds < ENOUGH_FOR_VERDICT
+    reservation = f", too few for a verdict ({ENOUGH_FOR_VERDICT})" if few else ""
+    joint = comparison.overall(name)
+    if joint.word == DEPENDS:
+        return (
+            f"how {name} compares with {base} in energy{of_work} {joint.words}; "
+            f"{difference.percent:+.1f} % ({within}), {seeds}{reservation}"
+        )
     if not difference.clear:
         return (
             f"energy{of_work} of {name} and {base} cannot be told apart: "
-            f"{difference.percent:+.1f} % ({interval}), {seeds}"
+            f"{difference.percent:+.1f} % ({within}), {seeds}"
         )
     word = "more" if difference.absolute > 0 else "less"
     percent = f"{abs(difference.percent):.1f} %"
-    few = difference.seeds < ENOUGH_FOR_VERDICT
-    reservation = f", too few for a verdict ({ENOUGH_FOR_VERDICT})" if few else ""
     return (
-        f"{name} uses {percent} {word} energy{of_work} than {base} ({interval}), "
-        f"{seeds}{reservation}"
+        f"{name} uses {percent} {word} energy{of_work} than {base} ({within}), {seeds}{reservation}"
     )
+
+
+def _assumed(comparison: Comparison, name: str) -> str:
+    """``assumptions -12.0 .. -9.1 by transition power``, with the axis that gives each end.
+
+    Empty where no other value of a model axis makes a difference that is printed.
+    """
+    ends = comparison.span(name)
+    if ends is None:
+        return ""
+    # No sign where nothing is left of it, as in `percent_interval`.
+    low, high = (f"{round(cut(end.percent, PERCENT_CHANGE), 1) + 0.0:+.1f}" for end in ends)
+    if low == high:
+        return ""
+    axes = list(dict.fromkeys(axis_words(end.axis) for end in ends if end.axis))
+    if len(axes) == 1:
+        return f"assumptions {low} .. {high} by {axes[0]}"
+    return f"assumptions {low} by {axes[0]} .. {high} by {axes[1]}"
+
+
+def _parts(comparison: Comparison, name: str) -> Iterator[str]:
+    """``of -4.1 mJ: busy -3.0, idle -1.1``, per work first where this is the answer's energy."""
+    whole, parts = comparison.parts(name), comparison.parts(name, per_work=True)
+    if comparison.primary is comparison.total:
+        yield from [whole.line] if whole else []
+    elif whole and parts:
+        yield from (parts.line, f"in all {whole.line}")
+
+
+def clock_caption(comparison: Comparison) -> str:
+    """The largest part of each difference, as a clock does not show it; empty if unknown."""
+    per_work = comparison.primary is not comparison.total
+    parts = {name: comparison.parts(name, per_work=per_work) for name in comparison.names[1:]}
+    lines = [f"{name}: {of.largest}" for name, of in parts.items() if of and of.largest]
+    return f"Largest part of the difference in energy: {'; '.join(lines)}." if lines else ""
 
 
 def _null(comparison: Comparison) -> list[str]:

@@ -13,6 +13,8 @@ from eascope.analysis.difference import Difference, difference
 from eascope.analysis.known.findings import Conditions, conditions_of, findings
 from eascope.analysis.known.noise import recorded
 from eascope.analysis.null import Null, RecordedNull
+from eascope.analysis.overall import Assumed, End, Overall, over_all, overall, sign, span
+from eascope.analysis.parts import Parts, parts_of
 from eascope.analysis.records.cell import CellRecord, Expectation
 from eascope.analysis.records.result import PowerModelRecord, Result, mean_result
 from eascope.analysis.records.verdict import LEVEL, Verdict
@@ -47,11 +49,15 @@ class Comparison:
     :param variants: derived runs by variant, each list in the order of seeds; the first variant is
         the baseline.
     :param null: the noise floor, if it was asked for.
+    :param assumed: the same at other values of the model axes.
+    :param not_varied: axes that have no other value here, and why, a line each.
     """
 
     platform: Platform
     variants: dict[str, list[Derived]]
     null: Null | None = None
+    assumed: Sequence[Assumed] = ()
+    not_varied: Sequence[str] = ()
 
     @cached_property
     def noise(self) -> Null | RecordedNull | None:
@@ -202,9 +208,44 @@ class Comparison:
 
     @property
     def primary(self) -> Line:
-        """The energy by which variants are compared: of the same work, where work differs."""
-        per_work = self.line(*PER_WORK) if self.other_work else None
+        """The energy by which variants are compared: of the same work, where work differs.
+
+        Where it differs at any value of a model axis, it is of the same work at all.
+        """
+        differs = self.other_work or any(at.other_work for at in self.assumed)
+        per_work = self.line(*PER_WORK) if differs else None
         return self.total if per_work is None else per_work
+
+    def overall(self, name: str) -> Overall:
+        """Whether variant ``name`` uses less or more energy, by all values of the model axes."""
+        others = [(at.axis, at.value, sign(diff)) for at, diff in self._at_others(name)]
+        return overall(sign(self.primary.differences[name]), others)
+
+    def span(self, name: str) -> tuple[End, End] | None:
+        """The range of the difference in percent of ``name`` over the values of the model axes."""
+        percent = self.primary.differences[name].percent
+        others = [
+            End(diff.percent, at.axis, at.value)
+            for at, diff in self._at_others(name)
+            if diff.percent is not None
+        ]
+        return None if percent is None else span(percent, others)
+
+    def _at_others(self, name: str) -> list[tuple[Assumed, Difference]]:
+        """The primary difference of variant ``name`` at each other value that knows it."""
+        path = self.primary.row.path
+        found = [(at, at.difference(name, path)) for at in self.assumed]
+        return [(at, diff) for at, diff in found if diff is not None]
+
+    def parts(self, name: str, *, per_work: bool = False) -> Parts | None:
+        """What the energy of variant ``name`` less the baseline's is made of, over common seeds.
+
+        :param per_work: of the energy of a unit of work.
+        :returns: None where results do not state their components.
+        """
+        base, other = self.results[self.baseline], self.results[name]
+        pairs = [(base[seed], other[seed]) for seed in self.seeds]
+        return parts_of(self.platform, pairs, self.cell.work.unit if per_work else "")
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -213,7 +254,12 @@ class Comparison:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """The scenario's expectations about the variants that were run."""
+        """On the scenario's expectations about the variants that were run, by all model axes."""
+        return [over_all(verdict, self.assumed) for verdict in self.as_asked]
+
+    @cached_property
+    def as_asked(self) -> list[Verdict]:
+        """The same at the asked values alone."""
         expectations: dict[tuple[str, str], Expectation] = {}
         for runs in self.variants.values():
             for expectation in runs[0].cell.expect:

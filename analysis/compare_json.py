@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from eascope.analysis.compare import Comparison, Line
+from eascope.analysis.difference import Difference
 from eascope.analysis.ranges import possible_interval
 from eascope.analysis.records.verdict import Effect, Verdict
+from eascope.analysis.rows import MeasureRow
 
 
 def summary(comparison: Comparison, variant: str) -> dict[str, Any]:
@@ -39,6 +41,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "seeds_needed": verdict.needed,
         "source_percent": verdict.size_percent,
         "also_shown_of": list(verdict.also_shown_of),
+        "depends_on": list(verdict.depends_on),
     }
     return entry | ({"finding": verdict.explained} if verdict.explained else {})
 
@@ -69,33 +72,49 @@ def differences_json(comparison: Comparison) -> list[dict[str, Any]]:
 
 def difference_json(comparison: Comparison, line: Line, name: str) -> dict[str, Any]:
     """An entry of ``differences``: one measure of one variant, in the unit of ``result.json``."""
-    diff, scale = line.differences[name], line.row.scale
+    scale = line.row.scale
     base, value = line.mean(comparison.baseline), line.mean(name)
     if base is None or value is None:
         raise ValueError("a difference without values")
-    entry: dict[str, Any] = {
-        "measure": line.row.measure,
-        "label": f"{line.row.group}: {line.row.label}",
-        "unit": line.row.raw_unit,
-        "baseline": comparison.baseline,
-        "variant": name,
-        "baseline_value": base / scale,
-        "value": value / scale,
-        "difference": diff.absolute / scale,
-        "seeds": diff.seeds,
-        "paired": diff.paired,
-        "correlation": diff.correlation,
-    }
+    entry = difference_entry(line.row, name, line.differences[name])
+    entry |= {"baseline": comparison.baseline, "baseline_value": base / scale}
+    entry["value"] = value / scale
     noise = comparison.noise
     floor = noise.floor(line.row) if noise else None
     if floor is not None:
         entry["noise_floor"] = floor / scale
+    return entry
+
+
+def difference_entry(row: MeasureRow, name: str, diff: Difference) -> dict[str, Any]:
+    """A difference of variant ``name`` by itself, in the unit of ``result.json``."""
+    entry: dict[str, Any] = {
+        "measure": row.measure,
+        "label": f"{row.group}: {row.label}",
+        "unit": row.raw_unit,
+        "variant": name,
+        "difference": diff.absolute / row.scale,
+        "seeds": diff.seeds,
+        "paired": diff.paired,
+        "correlation": diff.correlation,
+    }
     if diff.percent is not None:
         entry["percent"] = diff.percent
-    ends = possible_interval(line.row, diff)
+    ends = possible_interval(row, diff)
     if ends is not None:
-        entry["confidence_95"] = [end / scale for end in ends]
+        entry["confidence_95"] = [end / row.scale for end in ends]
     return entry
+
+
+def parts_json(comparison: Comparison) -> list[dict[str, Any]]:
+    """``parts`` of ``eascope compare --json``: of the window, and per work where that counts."""
+    ways = (False,) if comparison.primary is comparison.total else (True, False)
+    return [
+        {"variant": name, "baseline": comparison.baseline, **parts.record()}
+        for name in comparison.names[1:]
+        for per_work in ways
+        if (parts := comparison.parts(name, per_work=per_work)) is not None
+    ]
 
 
 def variant_json(comparison: Comparison, name: str) -> dict[str, Any]:

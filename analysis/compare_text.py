@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import TextWrapper, wrap
 
 from eascope.analysis.compare import Comparison, Line
@@ -11,7 +11,7 @@ from eascope.analysis.engine import engine_words, kernel_words
 from eascope.analysis.ranges import possible_interval
 from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
 from eascope.analysis.statistics import ENOUGH, PAIRED_ABOVE
-from eascope.analysis.verdict_text import details
+from eascope.analysis.verdict_text import details, word
 from eascope.host.table import Section, Table
 from eascope.power.given import USUAL
 
@@ -25,7 +25,10 @@ def text(comparison: Comparison) -> str:
     """The table, as it is pasted into a mail."""
     return (
         "\n".join(
-            [*head(comparison), "", *_table(comparison), *_seeds(comparison), *_expect(comparison)]
+            [
+                *(*head(comparison), "", *_parts(comparison), *_table(comparison)),
+                *(*_seeds(comparison), *_expect(comparison)),
+            ]
         )
         + "\n"
     )
@@ -55,6 +58,22 @@ def _kernels(comparison: Comparison) -> list[str]:
     for name, runs in comparison.variants.items():
         by_kernel.setdefault(kernel_words(runs[0].cell.kernel), []).append(name)
     return [f"kernel of {', '.join(names)}: {words}" for words, names in by_kernel.items()]
+
+
+def parts_tables(comparison: Comparison) -> list[tuple[str, Table]]:
+    """What each difference in energy is made of, with a head; per work first where that counts."""
+    ways = (False,) if comparison.primary is comparison.total else (True, False)
+    return [
+        (f"{name} less {comparison.baseline}, by part and cluster", parts.table)
+        for name in comparison.names[1:]
+        for per_work in ways
+        if (parts := comparison.parts(name, per_work=per_work)) is not None
+    ]
+
+
+def _parts(comparison: Comparison) -> Iterator[str]:
+    for title, parts in parts_tables(comparison):
+        yield from (title, *(f"{_INDENT}{line}" for line in parts.text().splitlines()), "")
 
 
 def _table(comparison: Comparison) -> list[str]:
@@ -180,7 +199,7 @@ def _expect(comparison: Comparison) -> list[str]:
     wrapped = TextWrapper(_WIDTH, initial_indent=_DEEP, subsequent_indent=_DEEP + _INDENT).wrap
     lines = ["", "expectations"]
     for verdict in comparison.verdicts:
-        lines.append(f"{_INDENT}{verdict.verdict}: {verdict.variant}: {verdict.statement}")
+        lines.append(f"{_INDENT}{word(verdict)}: {verdict.variant}: {verdict.statement}")
         lines += wrapped(details(verdict))
         if verdict.source:
             lines.append(f"{_DEEP}source: {verdict.source}")

@@ -7,14 +7,17 @@ The run itself is only read. Another power model or another version of the analy
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.measures import MEASURES
+from eascope.analysis.measures.registry import Measure
 from eascope.analysis.measures.stages import check_events
 from eascope.analysis.programs import OPERATIONS
 from eascope.analysis.records.cell import (
@@ -84,12 +87,43 @@ def derive(
         the unit of work, frames, expectations.
     :raises EascopeError: one line when the run is incomplete or its files are not usable.
     """
-    power = model or power_model(None, platform, activity)
+    (derived,) = derive_each(run, platform, activity, [model], asked)
+    return derived
+
+
+def derive_each(
+    run: Path,
+    platform: Platform,
+    activity: Activity,
+    models: Sequence[PowerModel | None],
+    asked: CellRecord | None = None,
+) -> list[Derived]:
+    """As `derive`, by each of ``models``; what no power changes is made once for all of them."""
     own = CellRecord.read(run / CELL)
     cell = asked or own
     if not cell.controls.trace_events:
         raise EascopeError(f"{run}: was run without a trace: no measures can be derived from it")
-    fields = {
+    made: list[RunData] = []
+
+    def make(work: Path, power: PowerModel) -> None:
+        source = made[0].billed_by(power) if made else _source(run, cell, platform, activity, power)
+        made[:] = [source]
+        _derive_into(work, source, own)
+
+    derived = []
+    for model in models:
+        power = model or power_model(None, platform, activity)
+        fields = _fields(cell, platform, activity, power)
+        folder = derived_folder(run, fields, partial(make, power=power))
+        derived.append(Derived(folder, Result.read(folder / RESULT), cell, run))
+    return derived
+
+
+def _fields(
+    cell: CellRecord, platform: Platform, activity: Activity, power: PowerModel
+) -> dict[str, object]:
+    """All that a result depends on."""
+    return {
         "simkey": cell.simkey,
         "power": power.digest,
         "memory": load_controller().sha256,
@@ -98,12 +132,6 @@ def derive(
         "cell": digest_of(cell.encode()),
         "analysis": analysis_version(),
     }
-    folder = derived_folder(
-        run,
-        fields,
-        lambda work: _derive_into(work, _source(run, cell, platform, activity, power), own),
-    )
-    return Derived(folder, Result.read(folder / RESULT), cell, run)
 
 
 @cache
@@ -144,7 +172,7 @@ def result_of(source: RunData) -> Result:
     """
     check_gets_on(source)
     check_events(source)
-    values = {measure.name: measure.function(source) for measure in MEASURES}
+    values = {measure.name: _value(measure, source) for measure in MEASURES}
     measured = {name: value for name, value in values.items() if value is not None}
     own = {entry.name for entry in fields(Result)}
     power = source.power
@@ -158,6 +186,15 @@ def result_of(source: RunData) -> Result:
     )
     result = with_work(source.cell, result)
     return replace(result, expect=met_by_run(source.cell, result))
+
+
+def _value(measure: Measure, source: RunData) -> Any:  # noqa: ANN401 - of any type
+    """A measure of a run; one that no power changes is computed once."""
+    if measure.billed:
+        return measure.function(source)
+    if measure.name not in source.unbilled:
+        source.unbilled[measure.name] = measure.function(source)
+    return source.unbilled[measure.name]
 
 
 def met_by_run(cell: CellRecord, result: Result) -> tuple[Judged, ...]:

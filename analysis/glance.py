@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eascope.analysis.answer import answers
+from eascope.analysis.answer import answers, entries
 from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.compare_text import floor_words, head, number, signed, text
@@ -19,7 +19,7 @@ from eascope.host.record import Record
 from eascope.host.table import Table
 
 #: Lines, however many variants there are, with the two below that say where figures and report are.
-LINES = 25
+LINES = 27
 _BELOW = 2
 #: Lines of `attention` that are shown.
 NOTED = 3
@@ -114,8 +114,24 @@ def _answer(comparison: Comparison, leading: int) -> list[str]:
     # What was run has an empty line before and after it. A task and an expectation are shown in
     # any case, and the first of what is noted.
     free = _ROOM - len(head(comparison)) - 2 - leading - 2
-    first = _first(answers(comparison), free - min(len(noted), 1), "variants")
+    first = _whole(entries(comparison), free - min(len(noted), 1))
     return [*first, *_first(noted, min(free - len(first), NOTED + 1), "such lines")]
+
+
+def _whole(answers: list[list[str]], room: int) -> list[str]:
+    """The first of ``answers``, each with what it is made of, and how many more there are.
+
+    One of them in any case. Lines beyond the second stand where there is room for all.
+    """
+    shown = [answer[:2] for answer in answers]
+    kept = max(1, min(len(shown), NOTED))
+    while kept > 1 and sum(map(len, shown[:kept])) + (kept < len(shown)) > room:
+        kept -= 1
+    if kept == len(answers) and sum(map(len, answers)) <= room:
+        shown = answers
+    lines = [line for answer in shown[:kept] for line in answer]
+    more = len(answers) - kept
+    return [*lines, f"and {more} more variants: --all"] if more else lines
 
 
 def _first(lines: list[str], room: int, words: str) -> list[str]:

@@ -12,16 +12,16 @@ from typing import Any
 import polars as pl
 
 from eascope.analysis import decisions
+from eascope.analysis.answer import answers, clock_caption
 from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison
-from eascope.analysis.compare_text import SPREAD, interval_words, table
+from eascope.analysis.compare_text import SPREAD, interval_words, parts_tables, table
 from eascope.analysis.energy_models import EnergyModels
 from eascope.analysis.engine import engine_words, error_words
 from eascope.analysis.records.cell import TaskRecord
-from eascope.analysis.robust import Robust
-from eascope.analysis.robust_text import all_answers, expectation_lines, robust_table
+from eascope.analysis.robust_text import expectation_lines, robust_table
 from eascope.analysis.tables.tasks import OTHER
-from eascope.analysis.verdict_text import counts, details
+from eascope.analysis.verdict_text import counts, details, word
 from eascope.host.cache import write_atomic
 from eascope.host.table import Column, Row, Table, TableCell
 
@@ -48,15 +48,13 @@ def write(
     *,
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
-    robust: Robust | None = None,
 ) -> Path:
     """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned.
 
     :param models: the same under the usual energy model, when the kernel was given another one.
     :param decided: decisions of EAS by variant, where runs recorded them.
-    :param robust: the same at other values of the model axes.
     """
-    write_atomic(path, page(comparison, figures, models, decided, robust).encode())
+    write_atomic(path, page(comparison, figures, models, decided).encode())
     return path
 
 
@@ -65,17 +63,21 @@ def page(
     figures: Mapping[str, Sequence[Path]],
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
-    robust: Robust | None = None,
 ) -> str:
     """The report as text; the same comparison gives the same text."""
     cell = comparison.cell
     title = f"{cell.scenario} on {cell.platform}: {', '.join(comparison.names)}"
     sections = [
+        ("parts", "What the difference is made of", _parts(comparison)),
         ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
-        ("axes", "Model axes", _axes(robust, figures)),
+        ("axes", "Model axes", _axes(comparison, figures)),
         ("model", "The kernel's energy model", _energy_model(comparison, models)),
-        ("figures", "Figures", _figures([name for name in figures if name != "axes"], figures)),
+        (
+            "figures",
+            "Figures",
+            _figures([n for n in figures if n != "axes"], figures, clock_caption(comparison)),
+        ),
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {})),
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
@@ -93,19 +95,19 @@ def page(
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{_STYLE.read_text()}</style></head>\n<body>\n"
-        f"<header><h1>{escape(title)}</h1>\n{_lead(comparison, robust)}\n"
+        f"<header><h1>{escape(title)}</h1>\n{_lead(comparison)}\n"
         f"<nav>{links}</nav></header>\n"
         f"{body}\n</body></html>\n"
     )
 
 
-def _lead(comparison: Comparison, robust: Robust | None) -> str:
+def _lead(comparison: Comparison) -> str:
     cell = comparison.cell
     window = comparison.variants[comparison.baseline][0].result.window_s
     seeds = len(comparison.seeds)
     elided = "busy loops elided" if cell.elide else "busy loops executed"
-    answers = ". ".join(all_answers(comparison, robust))
-    lead = f'<p class="lead">{escape(answers)}.</p>\n'
+    lines = "<br>\n".join(f"{escape(line)}." for line in answers(comparison))
+    lead = f'<p class="lead">{lines}</p>\n'
     if noted := attention(comparison):
         items = "".join(f"<li>{escape(line)}.</li>" for line in noted)
         lead += f'<ul class="attention">{items}</ul>\n'
@@ -131,6 +133,10 @@ def _spread_note(comparison: Comparison) -> str:
     return f"{SPREAD} {interval_words(comparison)}"
 
 
+def _parts(comparison: Comparison) -> str:
+    return "".join(f"<p>{escape(head)}</p>{_wide(of)}" for head, of in parts_tables(comparison))
+
+
 def _measures(comparison: Comparison) -> str:
     return _wide(table(comparison, comparison.lines))
 
@@ -142,7 +148,7 @@ def _expectations(comparison: Comparison) -> str:
         rows.append(
             (
                 *(
-                    TableCell(verdict.verdict, verdict.verdict),
+                    TableCell(word(verdict), verdict.verdict),
                     verdict.variant,
                     TableCell(verdict.statement, "code"),
                 ),
@@ -180,20 +186,21 @@ def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
     return f"{note}{_wide(models.table)}<br>{table}"
 
 
-def _axes(robust: Robust | None, figures: Mapping[str, Sequence[Path]]) -> str:
+def _axes(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
     """Differences and verdicts at every value of the model axes."""
-    if robust is None:
+    if not comparison.assumed:
         return ""
     note = (
         '<p class="note">Model axes are unknown quantities of the board. One axis at a time is set '
         "to another value. There is a verdict only if all values give the same. Own runs are runs "
         "that only this value needs; a value that changes only the billing needs none.</p>"
     )
-    lines = [*expectation_lines(robust), *(f"Not varied: {line}" for line in robust.left_out)]
+    lines = [*expectation_lines(comparison)]
+    lines += [f"Not varied: {line}" for line in comparison.not_varied]
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    sources = [(at.axis, at.value, at.source) for at in robust.values]
+    sources = [(at.axis, at.value, at.source) for at in comparison.assumed]
     return (
-        f"{note}{_wide(robust_table(robust))}<ul>{items}</ul>"
+        f"{note}{_wide(robust_table(comparison))}<ul>{items}</ul>"
         f"{_figures([name for name in figures if name == 'axes'], figures)}"
         f"<details><summary>Sources of the values</summary>"
         f"{_words(('axis', 'value', 'source'), sources)}</details>"
@@ -215,14 +222,17 @@ def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
     return f"{note}{short}<details><summary>{head}</summary>{long}</details>"
 
 
-def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]]) -> str:
-    """Those of ``names``, in the order of their captions."""
+def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]], clock: str = "") -> str:
+    """Those of ``names``, in the order of their captions.
+
+    :param clock: what the caption of the clock says besides.
+    """
     order = [name for name in _CAPTIONS if name in names]
     order += [name for name in names if name not in _CAPTIONS]
     parts = []
     for name in order:
         svg = next(path for path in figures[name] if path.suffix == ".svg")
-        caption = _CAPTIONS.get(name, "")
+        caption = _CAPTIONS.get(name, "") + (f" {clock}" if clock and name == "clock" else "")
         parts.append(
             f"<figure>{inline_svg(svg.read_text(), name)}"
             f"<figcaption>{escape(caption)}</figcaption></figure>"

@@ -1,163 +1,153 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Model axes as sentences, as a table and as JSON."""
+"""Model axes as a table and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from eascope.analysis.answer import answers, percent_interval
+from eascope.analysis.answer import percent_interval
 from eascope.analysis.compare import Comparison
-from eascope.analysis.compare_json import difference_json, verdict_json
+from eascope.analysis.compare_json import difference_entry, verdict_json
 from eascope.analysis.difference import Difference
-from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
-from eascope.analysis.robust import AS_ASKED, DEPENDS, LESS, MORE, NO_TEST, Overall, Robust
+from eascope.analysis.overall import AS_ASKED, Assumed, End, Overall, overall
+from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.robust import AtValue
 from eascope.host.table import Column, Table
 
 
-def all_answers(comparison: Comparison, robust: Robust | None) -> list[str]:
-    """The answers of a comparison, after those of all values where axes were varied."""
-    if robust is None:
-        return answers(comparison)
-    return [*robust_answers(robust), *(f"{AS_ASKED}: {line}" for line in answers(comparison))]
+def energy_label(comparison: Comparison) -> str:
+    """``energy`` or ``energy per s of work``."""
+    row = comparison.primary.row
+    return "energy" if comparison.primary is comparison.total else f"energy {row.label}"
 
 
-def robust_answers(robust: Robust) -> list[str]:
-    """The joint answer of all values on each further variant's energy, a sentence each."""
-    return [_answer(robust, name) for name in robust.others]
+def differences_at(comparison: Comparison, at: Assumed | None) -> dict[str, Difference | None]:
+    """The primary difference of each further variant at a value; None: the asked ones."""
+    row, names = comparison.primary.row, comparison.names[1:]
+    if at is None:
+        return {name: comparison.primary.differences[name] for name in names}
+    return {name: at.difference(name, row.path) for name in names}
 
 
-def _answer(robust: Robust, name: str) -> str:
-    base, overall = robust.asked.baseline, robust.overall(name)
-    few = len(robust.asked.seeds) < ENOUGH_FOR_VERDICT
-    reservation = f"; too few seeds for a verdict ({ENOUGH_FOR_VERDICT})" if few else ""
-    values = f"{len(robust.values)} other values of the model axes"
-    if overall.word == NO_TEST:
-        return f"model axes: no test (--seeds {ENOUGH_FOR_VERDICT} gives one)"
-    if overall.word == DEPENDS:
-        return f"{name} against {base}, {robust.label}: {overall.words}{reservation}"
-    every = [robust.asked, *(at.compared for at in robust.values)]
-    percents = [
-        p for comparison in every if (p := robust.difference(comparison, name).percent) is not None
-    ]
-    span = f"{min(percents):+.1f} .. {max(percents):+.1f} %" if percents else "no percentage"
-    if overall.word in (LESS, MORE):
-        how = f"uses {overall.word} {robust.label} than {base}"
-        return f"{name} {how} at all {values}, too: {span}{reservation}"
-    return (
-        f"{name} and {base} cannot be told apart by their {robust.label} at any of {values}: "
-        f"{span}{reservation}"
-    )
-
-
-def robust_table(robust: Robust) -> Table:
+def robust_table(comparison: Comparison) -> Table:
     """A row per value: runs of its own, differences in percent, and every verdict by number."""
-    verdicts = robust.asked.verdicts
+    names, verdicts = comparison.names[1:], comparison.as_asked
     columns = (
         *(Column("axis", "left"), Column("value", "left"), Column("own runs")),
-        *(Column(name, "left", "%") for name in robust.others),
+        *(Column(name, "left", "%") for name in names),
         *(Column(str(number), "left") for number in range(1, len(verdicts) + 1)),
     )
+
+    def differences(at: Assumed | None) -> Iterator[str]:
+        return map(difference_words, differences_at(comparison, at).values())
+
     rows: list[tuple[str, ...]] = [
-        (
-            *(AS_ASKED, "", "-"),
-            *_differences(robust, robust.asked),
-            *(verdict.verdict for verdict in verdicts),
-        )
+        (AS_ASKED, "", "-", *differences(None), *(verdict.verdict for verdict in verdicts))
     ]
     axis = ""
-    for at in robust.values:
+    for at in comparison.assumed:
+        own = (at.verdict(verdict.variant, verdict.statement) for verdict in verdicts)
         rows.append(
             (
                 *("" if at.axis == axis else at.axis, at.value, str(at.own_runs)),
-                *_differences(robust, at.compared),
-                *(robust.verdict_at(at, verdict).verdict for verdict in verdicts),
+                *(*differences(at), *(found.verdict if found else "-" for found in own)),
             )
         )
         axis = at.axis
-    overall = [robust.overall(name) for name in robust.others]
-    overall += [robust.judged(verdict) for verdict in verdicts]
-    rows.append(
-        (
-            *("all", "", str(sum(at.own_runs for at in robust.values))),
-            *(verdict.word for verdict in overall),
-        )
-    )
+    joint = [comparison.overall(name).word for name in names]
+    joint += [verdict.verdict for verdict in comparison.verdicts]
+    rows.append(("all", "", str(sum(at.own_runs for at in comparison.assumed)), *joint))
     return Table(columns, tuple(rows))
 
 
-def _differences(robust: Robust, compared: Comparison) -> Iterator[str]:
-    for name in robust.others:
-        yield difference_words(robust.difference(compared, name))
-
-
-def difference_words(difference: Difference) -> str:
+def difference_words(difference: Difference | None) -> str:
     """``-9.6 (-9.9 .. -9.4)``, in percent."""
-    if difference.percent is None:
+    if difference is None or difference.percent is None:
         return "-"
     interval = f" ({percent_interval(difference)})" if difference.clear is not None else ""
     return f"{difference.percent:+.1f}{interval}"
 
 
-def expectation_lines(robust: Robust) -> list[str]:
+def judged(comparison: Comparison, verdict: Verdict) -> Overall:
+    """The joint answer of all values on the expectation of ``verdict``, one of `as_asked`."""
+    found = [(at, at.verdict(verdict.variant, verdict.statement)) for at in comparison.assumed]
+    return overall(verdict.verdict, [(at.axis, at.value, v.verdict) for at, v in found if v])
+
+
+def expectation_lines(comparison: Comparison) -> list[str]:
     """The joint answer of all values on each expectation, by the number of its column."""
-    return [
-        f"{number}: expected of {verdict.variant}: {verdict.statement}: "
-        f"{robust.judged(verdict).words}{'' if robust.judged(verdict).axes else ' at every value'}"
-        for number, verdict in enumerate(robust.asked.verdicts, 1)
-    ]
+    lines = []
+    for number, verdict in enumerate(comparison.as_asked, 1):
+        joint = judged(comparison, verdict)
+        every = "" if joint.axes else " at every value"
+        lines.append(
+            f"{number}: expected of {verdict.variant}: {verdict.statement}: {joint.words}{every}"
+        )
+    return lines
 
 
-def robust_text(robust: Robust) -> str:
+def robust_text(comparison: Comparison) -> str:
     """The block below a comparison: the table, the expectations, axes that were not varied."""
     head = (
-        f"model axes, one at a time: {robust.label} compared with {robust.asked.baseline}'s; "
-        "the source of every value is in the report"
+        f"model axes, one at a time: {energy_label(comparison)} compared with "
+        f"{comparison.baseline}'s; the source of every value is in the report"
     )
-    lines = ["", head, robust_table(robust).text(), *expectation_lines(robust)]
-    lines += [f"not varied: {line}" for line in robust.left_out]
+    lines = ["", head, robust_table(comparison).text(), *expectation_lines(comparison)]
+    lines += [f"not varied: {line}" for line in comparison.not_varied]
     return "\n".join(lines) + "\n"
 
 
-def robust_json(robust: Robust) -> dict[str, Any]:
+def robust_json(comparison: Comparison) -> dict[str, Any]:
     """``robust`` of ``eascope compare --json``; `docs/reference/measures.md` lists the keys."""
-    row = robust.energy(robust.asked).row
+    verdicts, row = comparison.as_asked, comparison.primary.row
+
+    def values(at: Assumed | None, found: Sequence[Verdict | None]) -> dict[str, Any]:
+        return {
+            "differences": [
+                difference_entry(row, name, difference)
+                for name, difference in differences_at(comparison, at).items()
+                if difference is not None
+            ],
+            "expect": [{"variant": v.variant, **verdict_json(v)} for v in found if v is not None],
+        }
+
+    asked = AtValue("", "", "", 0, comparison)
     return {
         "measure": row.measure,
-        "asked": _at(robust, robust.asked),
+        "asked": {**asked.facts, **values(None, verdicts)},
         "values": [
             {
                 **{"axis": at.axis, "value": at.value, "source": at.source},
-                **{"own_runs": at.own_runs, **_at(robust, at.compared)},
+                **{"own_runs": at.own_runs, **at.facts},
+                **values(at, [at.verdict(v.variant, v.statement) for v in verdicts]),
             }
-            for at in robust.values
+            for at in comparison.assumed
         ],
         "energy": [
-            {"variant": name, **_overall_json(robust.overall(name))} for name in robust.others
+            {
+                "variant": name,
+                **_overall_json(comparison.overall(name)),
+                "range": _range_json(comparison.span(name)),
+            }
+            for name in comparison.names[1:]
         ],
         "expect": [
             {
                 "variant": verdict.variant,
                 "statement": verdict.statement,
-                **_overall_json(robust.judged(verdict)),
+                **_overall_json(judged(comparison, verdict)),
             }
-            for verdict in robust.asked.verdicts
+            for verdict in verdicts
         ],
-        "left_out": list(robust.left_out),
+        "left_out": list(comparison.not_varied),
     }
 
 
-def _overall_json(overall: Overall) -> dict[str, Any]:
-    return {"verdict": overall.word, "depends_on": list(overall.axes)}
+def _range_json(ends: tuple[End, End] | None) -> list[dict[str, Any]] | None:
+    """Both ends; an empty axis stands for the asked values."""
+    return ends and [vars(end) for end in ends]
 
 
-def _at(robust: Robust, compared: Comparison) -> dict[str, Any]:
-    line = robust.energy(compared)
-    return {
-        "power_model": compared.power_model.name,
-        "set_otherwise": list(compared.cell.set_otherwise),
-        "differences": [difference_json(compared, line, name) for name in robust.others],
-        "expect": [
-            {"variant": verdict.variant, **verdict_json(verdict)} for verdict in compared.verdicts
-        ],
-    }
+def _overall_json(joint: Overall) -> dict[str, Any]:
+    return {"verdict": joint.word, "depends_on": list(joint.axes)}

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,6 +37,7 @@ class RunData:
 
     :param run: its folder.
     :param power: the power model.
+    :param unbilled: values of measures that no power changes, by name.
     """
 
     run: Path
@@ -45,6 +47,14 @@ class RunData:
     power: PowerModel
     window: Window
     trace: Trace
+    unbilled: dict[str, Any] = field(default_factory=dict)
+
+    def billed_by(self, power: PowerModel) -> RunData:
+        """The same run by another model; what was made of it and no power changes is kept."""
+        other = replace(self, power=power)
+        billed = ("power", "energy", "tasks")
+        vars(other).update({name: of for name, of in vars(self).items() if name not in billed})
+        return other
 
     @cached_property
     def threads(self) -> dict[str, str]:

@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from eascope.analysis.claim import PERCENT
 from eascope.analysis.measures.registry import Range
 from eascope.analysis.ranges import cut, ranges_of
-from eascope.analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
+from eascope.analysis.records.verdict import (
+    DEPENDS,
+    LEVEL,
+    REFUTED,
+    SHOWN,
+    UNDECIDED,
+    Effect,
+    Verdict,
+)
+from eascope.configs.knobs import axis_words
 
 
 def details(verdict: Verdict) -> str:
@@ -38,8 +47,16 @@ def counts(verdicts: Sequence[Verdict]) -> str:
     """``2 shown, 1 refuted, 3 undecided``; worthless statements are not counted."""
     counted = [verdict.verdict for verdict in verdicts if not verdict.also_shown_of]
     words = [f"{counted.count(word)} {word}" for word in (SHOWN, REFUTED, UNDECIDED)]
-    left_out = len(verdicts) - len(counted)
-    return ", ".join([*words, *([f"{left_out} not counted"] if left_out else [])])
+    more = {
+        "not counted": len(verdicts) - len(counted),
+        f"{DEPENDS} an assumption": counted.count(DEPENDS),
+    }
+    return ", ".join([*words, *(f"{count} {word}" for word, count in more.items() if count)])
+
+
+def word(verdict: Verdict) -> str:
+    """``shown``, or ``depends on transition power``."""
+    return " ".join([verdict.verdict, " and ".join(map(axis_words, verdict.depends_on))]).rstrip()
 
 
 def short(verdict: Verdict) -> str:
@@ -47,7 +64,7 @@ def short(verdict: Verdict) -> str:
     effect = ""
     if verdict.effects:
         effect = f": {measured_words(verdict.effects[0], ranges_of(verdict)[0])}"
-    return f"{verdict.verdict}{effect}{f', {verdict.reason}' if verdict.reason else ''}"
+    return f"{word(verdict)}{effect}{f', {verdict.reason}' if verdict.reason else ''}"
 
 
 def size_words(verdict: Verdict) -> str:

@@ -551,6 +551,11 @@ AXES: Mapping[str, Axis] = {
 }
 
 
+def axis_words(axis: str) -> str:
+    """The name of a model axis for people."""
+    return "power source" if axis == "power" else axis.replace("_", " ")
+
+
 def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:
     """The ``[axes]`` of a platform file: alternatives by axis, instead of the common ones.
 

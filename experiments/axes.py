@@ -35,6 +35,16 @@ class Cases:
     cases: tuple[AxisCase, ...]
     left_out: tuple[str, ...]
 
+    def __add__(self, more: Cases) -> Cases:
+        """Both, in the order of `AXES`."""
+        order = list(AXES)
+        cases = sorted((*self.cases, *more.cases), key=lambda case: order.index(case.axis))
+        return Cases(tuple(cases), (*self.left_out, *more.left_out))
+
+
+#: Axes of which no value needs a run: every comparison has them.
+BILLING_AXES = tuple(name for name, axis in AXES.items() if axis.billing)
+
 
 def wanted_axes(text: str) -> tuple[str, ...]:
     """The axes that ``--robust=TEXT`` names, in the order of `AXES`; all of them for no text.

@@ -8,15 +8,18 @@ Values that change only the billing have no runs of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eascope.analysis.compare import Comparison, by_variant, comparison
 from eascope.analysis.derive import Derived
-from eascope.analysis.robust import AtValue, Robust
+from eascope.analysis.known.assumptions import RecordedValue, recorded
+from eascope.analysis.overall import Assumed
+from eascope.analysis.robust import AtValue
+from eascope.configs.knobs import AXES
 from eascope.engines.base import Identity
 from eascope.experiments.axes import AxisCase, Cases
 from eascope.experiments.cell import Cell, prepare
-from eascope.experiments.finished import BilledBy, derived_for
+from eascope.experiments.finished import BilledBy, derived_by_each
 from eascope.experiments.pool import run_all
 from eascope.experiments.request import Names
 from eascope.experiments.runs import Run
@@ -67,35 +70,44 @@ def run_with(
 
     def read(cell: Cell, run: Run) -> ByBilling:
         wanted = billings if cell.asked in again else (billing,)
-        return {way: derived_for(cell, run, way) for way in wanted}
+        return dict(zip(wanted, derived_by_each(cell, run, wanted), strict=True))
 
     every = {cell.asked: cell for cell in cells}
     every |= {cell.asked: cell for case in varied for cell in case.cells}
     return dict(zip(every, run_all(list(every.values()), read), strict=True))
 
 
-def robust_of(
-    compared: Comparison,
-    asked: Sequence[Cell],
-    varied: Sequence[PreparedCase],
-    runs: Mapping[str, ByBilling],
-    left_out: Sequence[str] = (),
-) -> Robust:
-    """The comparison ``compared`` of the cells ``asked``, with those at other values."""
+def at_values(
+    asked: Sequence[Cell], varied: Sequence[PreparedCase], runs: Mapping[str, ByBilling]
+) -> list[AtValue]:
+    """The comparison of the cells ``asked`` at every other value."""
     simkeys = {cell.simkey for cell in asked}
     values = []
-    for case in varied:
-        new = {cell.simkey for cell in case.cells} - simkeys
-        values.append(
-            AtValue(
-                case.case.axis,
-                case.case.value.name,
-                case.case.value.source,
-                len(new),
-                _at(case, asked, runs),
-            )
-        )
-    return Robust(compared, values, left_out)
+    for item in varied:
+        value = item.case.value
+        own = len({cell.simkey for cell in item.cells} - simkeys)
+        compared = _at(item, asked, runs)
+        values.append(AtValue(item.case.axis, value.name, value.source, own, compared))
+    return values
+
+
+def assuming(
+    compared: Comparison, values: Sequence[AtValue], left_out: Sequence[str]
+) -> Comparison:
+    """``compared`` with its values of model axes, and with the recorded ones of other axes.
+
+    :param left_out: axes that have no other value here, and why.
+    """
+    known: list[RecordedValue] = []
+    lines: list[str] = []
+    if not compared.cell.own_platform:
+        cells = [runs[0].cell for runs in compared.variants.values()]
+        varied = {at.axis for at in values}
+        known, lines = recorded(compared.names, cells, vars(compared.conditions), varied)
+    order = list(AXES)
+    every: list[Assumed] = [*values, *known]
+    assumed = sorted(every, key=lambda at: order.index(at.axis))
+    return replace(compared, assumed=assumed, not_varied=(*left_out, *lines))
 
 
 def _at(varied: PreparedCase, asked: Sequence[Cell], runs: Mapping[str, ByBilling]) -> Comparison:

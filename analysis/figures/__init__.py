@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 
 from eascope.analysis.compare import Comparison
 from eascope.analysis.figures import clock, energy, frequency, placement, robust, stack, style
-from eascope.analysis.robust import Robust
 
 FIGURES: dict[str, Callable[[Comparison], Figure]] = {
     "placement": placement.draw,
@@ -24,19 +23,14 @@ FIGURES: dict[str, Callable[[Comparison], Figure]] = {
 }
 
 
-def write(
-    comparison: Comparison, folder: Path, axes: Robust | None = None
-) -> dict[str, list[Path]]:
-    """Write all figures that have data below ``folder``: ``{name: [svg, pdf]}``.
-
-    :param axes: the comparison at other values of the model axes.
-    """
+def write(comparison: Comparison, folder: Path) -> dict[str, list[Path]]:
+    """Write all figures that have data below ``folder``: ``{name: [svg, pdf]}``."""
     drawn = {}
     with style.styled():
         for name, draw in FIGURES.items():
             drawn[name] = style.save(draw(comparison), folder, name)
         if stack.known(comparison):
             drawn["stack"] = style.save(stack.draw(comparison), folder, "stack")
-        if axes is not None:
-            drawn["axes"] = style.save(robust.draw(axes), folder, "axes")
+        if comparison.assumed:
+            drawn["axes"] = style.save(robust.draw(comparison), folder, "axes")
     return drawn

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from eascope.analysis.compare import Comparison
 from eascope.analysis.difference import Difference
 from eascope.analysis.figures import style
 from eascope.analysis.figures.common import (
@@ -18,7 +19,8 @@ from eascope.analysis.figures.common import (
     note_of,
     text_width,
 )
-from eascope.analysis.robust import AS_ASKED, LESS, MORE, NO_TEST, SAME, Robust, sign
+from eascope.analysis.overall import AS_ASKED, LESS, MORE, NO_TEST, SAME, Assumed, sign
+from eascope.analysis.robust_text import differences_at, energy_label
 from eascope.analysis.statistics import ENOUGH
 
 #: Colour and marker of what an interval says: each differs by both.
@@ -34,35 +36,35 @@ ROW, ABOVE, BELOW = 0.2, 0.62, 0.8
 TITLE_PT = 8.5
 
 
-def draw(robust: Robust) -> Figure:
+def draw(comparison: Comparison) -> Figure:
     """A panel per variant with a row per value; the asked one is on top, its interval a band."""
-    rows = [
-        (AS_ASKED, robust.asked),
-        *((f"{at.axis}  {at.value}", at.compared) for at in robust.values),
+    rows: list[tuple[str, Assumed | None]] = [
+        (AS_ASKED, None),
+        *((f"{at.axis}  {at.value}", at) for at in comparison.assumed),
     ]
+    others = comparison.names[1:]
+    shown = [(words, differences_at(comparison, at)) for words, at in rows]
     inner = ROW * len(rows)
-    panels = len(robust.others)
+    panels = len(others)
     left, gap = 0.235, 0.02
     width = (0.985 - left - gap * (panels - 1)) / panels
-    titles = [
-        _title(name, robust.overall(name).word, width * style.WIDTH) for name in robust.others
-    ]
-    note = _note(robust)
+    titles = [_title(name, comparison.overall(name).word, width * style.WIDTH) for name in others]
+    note = _note(comparison)
     more = max(title.count("\n") for title in titles) * LINE_HEIGHT * TITLE_PT / 72
     below = BELOW + note.below
     height = ABOVE + more + note.above + inner + below
     figure = Figure(figsize=(style.WIDTH, height))
     used = set()
-    for number, name in enumerate(robust.others):
+    for number, name in enumerate(others):
         axes = figure.add_axes(
             (left + number * (width + gap), below / height, width, inner / height)
         )
-        asked = robust.difference(robust.asked, name).in_percent()
+        asked = comparison.primary.differences[name].in_percent()
         if asked is not None:
             axes.axvspan(*asked, color=style.GRID, linewidth=0, zorder=0)
-        for place, (_, compared) in enumerate(rows):
-            diff = robust.difference(compared, name)
-            used.add(_mark(axes, place, diff))
+        for place, (_, differences) in enumerate(shown):
+            if (diff := differences[name]) is not None:
+                used.add(_mark(axes, place, diff))
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_yticks(range(len(rows)), [words for words, _ in rows] if number == 0 else [])
@@ -74,7 +76,7 @@ def draw(robust: Robust) -> Figure:
     figure.text(
         (left + 0.985) / 2,
         (below - 0.36) / height,
-        f"{robust.label}, difference from {robust.asked.baseline} (%)",
+        f"{energy_label(comparison)}, difference from {comparison.baseline} (%)",
         ha="center",
     )
     _legend(figure, [word for word in MARKS if word in used], 1 - (0.24 + note.above) / height)
@@ -82,13 +84,13 @@ def draw(robust: Robust) -> Figure:
     return figure
 
 
-def _note(robust: Robust) -> Note:
-    seeds = len(robust.asked.seeds)
+def _note(comparison: Comparison) -> Note:
+    seeds = len(comparison.seeds)
     tested = seeds >= ENOUGH
     intervals = (
         f"95 % intervals over {seeds} seeds, the asked one as a band" if tested else "no intervals"
     )
-    return note_of(robust.asked, "Model axes", f"one axis at a time; {intervals}")
+    return note_of(comparison, "Model axes", f"one axis at a time; {intervals}")
 
 
 def _title(name: str, word: str, width: float) -> str:

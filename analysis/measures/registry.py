@@ -65,6 +65,11 @@ class Measure:
     function: Function
 
     @property
+    def billed(self) -> bool:
+        """Whether it depends on the power model: energies and powers do."""
+        return self.unit in ("J", "W")
+
+    @property
     def by(self) -> str:
         """What its first keys are: ``<task>``, ``<program>``, ``<cluster>``, ``<cpu>``, or none."""
         first = self.keys.partition(".")[0]

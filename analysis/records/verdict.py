@@ -13,6 +13,8 @@ ENOUGH_FOR_VERDICT = 20
 #: Of intervals, where one statement is judged.
 LEVEL = 0.95
 SHOWN, REFUTED, UNDECIDED = "shown", "refuted", "undecided"
+#: In the place of a verdict that not all values of the model axes give.
+DEPENDS = "depends on"
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class Verdict(Record):
     """An expectation against several runs per variant.
 
     :param size_percent: the effect that its source measured, 0 for no difference.
-    :param verdict: `SHOWN`, `REFUTED` or `UNDECIDED`.
-    :param reason: why it is undecided.
+    :param verdict: `SHOWN`, `REFUTED`, `UNDECIDED` or `DEPENDS`.
+    :param reason: why it is undecided, or what it is at which value of an axis.
     :param effects: of every comparison; the first is the primary one. Empty where not measured.
     :param level: of the intervals, adjusted for how many statements are judged.
     :param needed: seeds that would decide it; None if it is decided, or if the number is not known.
@@ -56,6 +58,7 @@ class Verdict(Record):
     :param finding: the known reason why it is not met (`analysis.known.findings`).
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison the size is of, counted from 1.
+    :param depends_on: the model axes on which the verdict depends.
     """
 
     variant: str
@@ -76,6 +79,7 @@ class Verdict(Record):
     size: float | None = None
     size_of: int = 1
     known_bad: Mapping[str, str] = field(default_factory=dict)
+    depends_on: tuple[str, ...] = ()
 
     @property
     def explained(self) -> str:

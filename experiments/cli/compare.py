@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from eascope.analysis.compare import Comparison
     from eascope.analysis.derive import Derived
     from eascope.analysis.energy_models import EnergyModels
-    from eascope.analysis.robust import Robust
     from eascope.experiments.axes import Cases
     from eascope.experiments.cell import Cell
     from eascope.experiments.finished import BilledBy
@@ -70,15 +69,17 @@ class Asked:
     """The request: every cell, in the order of energy models, variants and seeds.
 
     :param null: cells that measure the noise floor: a variant's, then as many of its double's.
-    :param cases: other values of model axes; None unless they are asked for.
+    :param cases: other values of model axes.
+    :param robust: whether axes are asked for whose values need runs.
     """
 
     variants: list[str]
     seeds: int
     billing: BilledBy
     names: list[Names]
+    cases: Cases
     null: Sequence[Names] = ()
-    cases: Cases | None = None
+    robust: bool = False
 
     @property
     def compared(self) -> int:
@@ -90,8 +91,7 @@ class Asked:
         """All cells."""
         from eascope.experiments.robust import seeded
 
-        varied = seeded(self.cases.cases, self.seeds) if self.cases else []
-        return [*self.names, *self.null, *varied]
+        return [*self.names, *self.null, *seeded(self.cases.cases, self.seeds)]
 
     @property
     def first(self) -> Names:
@@ -105,14 +105,12 @@ class Answered:
 
     :param models: under another energy model and the usual one.
     :param decided: decisions of EAS by variant.
-    :param robust: at other values of the model axes.
     :param digest: see `digest`.
     """
 
     result: Comparison
     models: EnergyModels | None
     decided: Mapping[str, pl.DataFrame]
-    robust: Robust | None
     digest: str
 
 
@@ -146,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print_object(answered, drawn)
     else:
-        _print_text(answered, drawn, whole=options.all)
+        _print_text(answered, drawn, whole=options.all, robust=asked.robust)
     return 0
 
 
@@ -158,7 +156,7 @@ def answer(asked: Asked) -> Answered:
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.energy_models import EnergyModels
     from eascope.experiments.cell import check_kernels_differ, prepare, without_effect
-    from eascope.experiments.robust import prepared, robust_of, run_with
+    from eascope.experiments.robust import assuming, at_values, prepared, run_with
     from eascope.experiments.writable import check_runs_place
 
     check_runs_place()
@@ -166,20 +164,17 @@ def answer(asked: Asked) -> Answered:
     cells = [prepare(names) for names in (*asked.names, *asked.null)]
     warn_of(without_effect(asked.names))
     check_kernels_differ(asked.names)
-    varied = prepared(asked.cases, asked.seeds) if asked.cases else []
+    varied = prepared(asked.cases, asked.seeds)
     runs = run_with(cells, cells[: asked.compared], varied, asked.billing)
     compared = _compared(asked, cells, runs)
-    result = compared[0]
-    robust = None
-    if asked.cases:
-        left_out = asked.cases.left_out
-        robust = robust_of(result, cells[: asked.compared], varied, runs, left_out)
+    result = assuming(
+        compared[0], at_values(cells[: asked.compared], varied, runs), asked.cases.left_out
+    )
     return Answered(
         result=result,
         models=EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None,
         decided=of_first_runs(result.variants),
-        robust=robust,
-        digest=digest(asked, cells, varied),
+        digest=digest(asked, cells, varied if asked.robust else ()),
     )
 
 
@@ -187,7 +182,7 @@ def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
     """All cells, and the values of axes to which the last of them belong."""
     parts = [
         AxisPart(case.axis, case.value.name, len(case.names) * asked.seeds)
-        for case in (asked.cases.cases if asked.cases else ())
+        for case in (asked.cases.cases if asked.robust else ())
     ]
     return asked.all_names, parts
 
@@ -227,7 +222,13 @@ def asked_of(options: argparse.Namespace) -> Asked:
     billing.check(names[0])
     cases = asked_cases(options.robust, names[: len(variants) * options.seeds], billing)
     return Asked(
-        variants=variants, seeds=options.seeds, billing=billing, names=names, null=null, cases=cases
+        variants=variants,
+        seeds=options.seeds,
+        billing=billing,
+        names=names,
+        cases=cases,
+        null=null,
+        robust=options.robust is not None,
     )
 
 
@@ -258,12 +259,10 @@ def _draw(folder: Path, answered: Answered) -> Drawn:
     result, models, decided = answered.result, answered.models, answered.decided
 
     def draw(work: Path) -> None:
-        drawn = write_figures(result, work, answered.robust)
+        drawn = write_figures(result, work)
         for variant, table in decided.items():
             table.write_parquet(work / f"decisions.{variant}.parquet")
-        write_report(
-            result, drawn, work / REPORT, models=models, decided=decided, robust=answered.robust
-        )
+        write_report(result, drawn, work / REPORT, models=models, decided=decided)
         for name, paths in drawn.items():
             figures[name] = [folder / path.name for path in paths]
 
@@ -287,7 +286,7 @@ def words(asked: Asked) -> list[str]:
     billing = asked.billing
     usual = billing.power == first.platform.billing.default
     parts += knob_words(replace(billing, power=None) if usual else billing)
-    parts += ["robust"] if asked.cases else []
+    parts += ["robust"] if asked.robust else []
     parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 
@@ -313,11 +312,12 @@ def _key(varied: PreparedCase) -> list[object]:
 
 
 def _print_object(answered: Answered, drawn: Drawn) -> None:
+    from eascope.analysis.answer import answers
     from eascope.analysis.attention import attention
-    from eascope.analysis.compare_json import differences_json, variant_json
-    from eascope.analysis.robust_text import all_answers, robust_json
+    from eascope.analysis.compare_json import differences_json, parts_json, variant_json
+    from eascope.analysis.robust_text import robust_json
 
-    result, models, robust = answered.result, answered.models, answered.robust
+    result, models = answered.result, answered.models
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
     record = result.cell.encode()
     same = (
@@ -332,16 +332,17 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
     )
     print_json(
         {
-            "answer": all_answers(result, robust),
+            "answer": answers(result),
             "attention": attention(result),
             "platform": result.platform.name,
             **{key: record[key] for key in same},
             "power_model": result.power_model.name,
             "energy_model": result.cell.energy_model.words,
             "variants": {name: variant_json(result, name) for name in result.names},
+            "parts": parts_json(result),
             "differences": differences_json(result),
             **({} if models is None else {"energy_models": models.record()}),
-            **({} if robust is None else {"robust": robust_json(robust)}),
+            "robust": robust_json(result),
             "folder": str(drawn.folder),
             "report": str(drawn.report),
             "figures": figures,
@@ -349,20 +350,16 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
     )
 
 
-def _print_text(answered: Answered, drawn: Drawn, *, whole: bool) -> None:
+def _print_text(answered: Answered, drawn: Drawn, *, whole: bool, robust: bool) -> None:
     from eascope.analysis.decisions import text as decisions_text
-    from eascope.analysis.robust import AS_ASKED
-    from eascope.analysis.robust_text import robust_answers, robust_text
+    from eascope.analysis.robust_text import robust_text
 
-    robust = answered.robust
-    if robust is not None:
-        print(*robust_answers(robust), f"{AS_ASKED}:", sep="\n")
     print(measured(answered.result, whole=whole), end="")
     if answered.models is not None:
         print(answered.models.text())
     print(decisions_text(answered.decided), end="")
-    if robust is not None:
-        print(robust_text(robust))
+    if robust:
+        print(robust_text(answered.result))
     kinds = sorted({path.suffix for paths in drawn.figures.values() for path in paths})
     print(f"figures: {shown(drawn.folder)}/: {', '.join(drawn.figures)} ({', '.join(kinds)})")
     print(f"report:  {shown(drawn.report)}")

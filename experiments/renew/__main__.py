@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m eascope.experiments.renew``: executes runs, writes what the product reads.
 
-Both commands can be interrupted: complete runs stay.
+The commands can be interrupted: complete runs stay.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import sys
 
+from eascope.analysis.known.assumptions import FILE as RANGES
+from eascope.analysis.known.assumptions import Assumptions
 from eascope.analysis.known.noise import FILE, Noise
 from eascope.analysis.known.origin import DATA, KnownRecord
+from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
 from eascope.analysis.statistics import ENOUGH
 from eascope.experiments.arguments import count
-from eascope.experiments.renew import agreement, noise
+from eascope.experiments.renew import agreement, assumptions, noise
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import Ending, say
 from eascope.host.strict import shown_path
@@ -21,7 +24,7 @@ from eascope.host.version import from_changed_checkout
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure noise floors, or the agreement of the engines."""
+    """Measure noise floors, ranges over assumptions, or the agreement of the engines."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
         prog="python -m eascope.experiments.renew",
@@ -55,11 +58,23 @@ def main(arguments: list[str] | None = None) -> int:
         "--speeds", choices=agreement.NAMES, default="board",
         help="speeds of core types, on all engines (default %(default)s)",
     )  # fmt: skip
+    ranges = commands.add_parser("assumptions", help="a comparison at values of the model axes")
+    ranges.add_argument(
+        "variant", nargs="*", help="the baseline first (default: all that the record has)"
+    )
+    ranges.add_argument("--scenario", metavar="S")
+    ranges.add_argument("--platform", default="juno-r2", help="of these (default %(default)s)")
+    ranges.add_argument("--source-conditions", action="store_true")
+    ranges.add_argument(
+        "--seeds", type=count, default=ENOUGH_FOR_VERDICT, help="(default %(default)s)"
+    )
     options = parser.parse_args(given)
     command = " ".join([parser.prog, *given])
     with Ending() as ending:
         if options.what == "noise":
             _write(_noise(options, command), FILE.stem)
+        elif options.what == "assumptions":
+            _assumptions(options, command)
         else:
             _write(_agreement(options, command), agreement.NAMES[options.speeds])
     return ending.code
@@ -74,6 +89,29 @@ def _noise(options: argparse.Namespace, command: str) -> Noise:
     if not pairs:
         raise RequestError("--stale: every floor of the record has today's patches")
     return noise.merged(record, noise.record_of(noise.measure(pairs, options.seeds), command))
+
+
+def _assumptions(options: argparse.Namespace, command: str) -> None:
+    """Measure one comparison or all of the record; what was measured is written at once."""
+    record = Assumptions.read(RANGES) if RANGES.is_file() else None
+    if bool(options.variant) != bool(options.scenario) or len(options.variant) == 1:
+        raise RequestError("allowed: --scenario and two variants or more, or neither")
+    if options.seeds < ENOUGH_FOR_VERDICT:
+        raise RequestError(f"--seeds {options.seeds}: allowed: at least {ENOUGH_FOR_VERDICT}")
+    named = assumptions.Compared(
+        *(options.platform, options.scenario, tuple(options.variant), options.source_conditions)
+    )
+    wanted = (
+        [named]
+        if options.variant
+        else [*map(assumptions.compared_of, record.cells if record else ())]
+    )
+    if not wanted:
+        raise RequestError(f"{shown_path(RANGES)}: it has nothing yet: name what is compared")
+    for of in wanted:
+        measured = assumptions.measure(of, options.seeds)
+        record = assumptions.merged(record, assumptions.record_of(measured, of, command))
+        _write(record, RANGES.stem)
 
 
 def _agreement(options: argparse.Namespace, command: str) -> KnownRecord:

@@ -9,10 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eascope.analysis.derive import TABLES, Derived, derive
+from eascope.analysis.derive import TABLES, Derived, derive, derive_each
 from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.analysis.trace import Trace, read_trace
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
+from eascope.experiments.finished import BilledBy
 from eascope.host.errors import EascopeError
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
@@ -86,6 +88,31 @@ def test_a_derived_run_is_not_derived_again(
     first = derive(run, platform, activity)
     (run / "trace.dat").unlink()  # deriving again would fail
     assert derive(run, platform, activity).result == first.result
+
+
+def test_several_powers_at_once_give_the_same_bytes(
+    tmp_path: Path, platform: Platform, activity: Activity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one by one; what no power changes is read and computed once."""
+    ways = BilledBy(), BilledBy("derived"), BilledBy(transition_percent=100), BilledBy("published")
+    models = [way.model(platform, activity) for way in ways]
+    read: list[Path] = []
+
+    def seen(path: Path) -> Trace:
+        read.append(path.parent.parent)
+        return read_trace(path)
+
+    monkeypatch.setattr("eascope.analysis.derive.read_trace", seen)
+    singly, at_once = tmp_path / "singly", tmp_path / "at once"
+    run = make_run(singly, platform, "cas", 0)
+    folders = [[derive(run, platform, activity, model).path for model in models]]
+    run = make_run(at_once, platform, "cas", 0)
+    folders.append([of.path for of in derive_each(run, platform, activity, models)])
+    assert read == [*4 * [singly], at_once]
+    for first, second in zip(*folders, strict=True):
+        assert first.name == second.name
+        assert files(first) == files(second)
+    assert len({folder.name for folder in folders[0]}) == len(models)
 
 
 def test_measures_that_a_run_cannot_give_are_absent(derived: Callable[[Schedule], Derived]) -> None:

@@ -24,7 +24,7 @@ from eascope.analysis.derive import Derived, derive
 from eascope.analysis.engine import error_words
 from eascope.analysis.figures import clock, stack, style
 from eascope.analysis.figures import robust as axes_figure
-from eascope.analysis.robust import AtValue, Robust
+from eascope.analysis.robust import AtValue
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.power.derived import DerivedPower
@@ -83,7 +83,7 @@ def test_clock_shows_the_cluster_that_changes_most_and_every_change(compared: Co
     assert max(changes[cluster.name]) == max(max(rates) for rates in changes.values())
     with style.styled():
         figure = clock.draw(shown)
-    for axes, variant in zip(figure.axes, shown.names, strict=True):
+    for axes, variant in zip(figure.axes[:-1], shown.names, strict=True):
         (line,) = axes.lines
         run = shown.variants[variant][0]
         begin = int(run.table("frequency")["t0_ns"].min())  # type: ignore[arg-type]
@@ -201,9 +201,9 @@ def test_texts_of_model_axes(platform: Platform, others: tuple[str, ...]) -> Non
         return comparison(platform, runs)
 
     # 0.8 gives cas the energy of mainline.
-    robust = Robust(named(0.8), [AtValue("speeds", "measured", "assumed: x", 40, named(0.8))])
+    other = AtValue("speeds", "measured", "assumed: x", 40, named(0.8))
     with style.styled():
-        check(axes_figure.draw(robust))
+        check(axes_figure.draw(replace(named(0.8), assumed=[other])))
 
 
 @pytest.mark.parametrize("names", [SHORT, LONG, LONGER])
@@ -247,6 +247,34 @@ def test_bars_are_of_the_energy_that_is_answered_for(compared: Compared) -> None
         along, row_of = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
         assert len(along) == 20
         assert max(along) == pytest.approx(ends[round(row_of[0])], rel=0.02)
+
+
+def test_the_clock_has_bars_of_the_parts(compared: Compared) -> None:
+    """Less to the left of zero, more to the right; the title and the numbers are the answer's."""
+    result = compared(1)
+    parts = result.parts("cas", per_work=result.primary is not result.total)
+    assert parts is not None
+    with style.styled():
+        figure = clock.draw(result)
+    drawn = {
+        number: bar.get_width()
+        for number, container in enumerate(figure.axes[-1].containers)
+        for bar in container
+    }
+    kinds = [1000 * float(value) for value in parts.kinds.values()]
+    assert list(drawn.values()) == pytest.approx(kinds)
+    reached = {True: 0.0, False: 0.0}
+    for container in figure.axes[-1].containers:
+        (bar,) = container
+        assert bar.get_x() == pytest.approx(reached[bar.get_width() > 0])
+        reached[bar.get_width() > 0] += bar.get_width()
+    shown = [" ".join(text.split()) for text, _ in texts(figure)]
+    assert f"Difference in energy: {parts.largest}" in shown
+    for kind, value in parts.shown.kinds.items():
+        assert (f"{kind} {parts.number(value)}" in shown) is bool(value)
+    alone = comparison(result.platform, {"mainline": result.variants["mainline"]})
+    with style.styled():
+        assert len(clock.draw(alone).axes) == 1
 
 
 def test_bars_are_of_the_window_where_the_same_was_done(compared: Compared) -> None:

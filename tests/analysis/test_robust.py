@@ -3,35 +3,38 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from matplotlib.text import Text
 
 from eascope.analysis import figures, report
+from eascope.analysis.answer import answers
 from eascope.analysis.compare import Comparison
 from eascope.analysis.figures import robust as figure
 from eascope.analysis.figures import style
-from eascope.analysis.robust import DEPENDS, LESS, MORE, NO_TEST, SAME, AtValue, Robust, sign
-from eascope.analysis.robust_text import (
-    all_answers,
-    expectation_lines,
-    robust_answers,
-    robust_json,
-    robust_table,
-    robust_text,
-)
+from eascope.analysis.glance import glance
+from eascope.analysis.overall import LESS, MORE, NO_TEST, SAME, sign
+from eascope.analysis.records.cell import Expectation
+from eascope.analysis.records.verdict import DEPENDS, SHOWN
+from eascope.analysis.robust import AtValue
+from eascope.analysis.robust_text import expectation_lines, robust_json, robust_table, robust_text
+from eascope.analysis.verdict_text import counts
 from eascope.configs.platform import Platform
 from tests.support.varied import SEEDS, at
 
 
-def robust(platform: Platform, *factors: float, asked: float = 1.0, seeds: int = SEEDS) -> Robust:
+def robust(
+    platform: Platform, *factors: float, asked: float = 1.0, seeds: int = SEEDS
+) -> Comparison:
     """Asked at one factor, and an axis each with the factors."""
     values = [
         AtValue(f"axis{number}", "other", "assumed: other", number * 40, at(platform, item, seeds))
         for number, item in enumerate(factors)
     ]
-    return Robust(at(platform, asked, seeds), values, ["dvfs: the platform states no other value"])
+    left_out = ["dvfs: the platform states no other value"]
+    return replace(at(platform, asked, seeds), assumed=values, not_varied=left_out)
 
 
 @pytest.mark.parametrize(
@@ -58,64 +61,104 @@ def test_no_difference_at_one_value_is_no_verdict(platform: Platform) -> None:
     )
     equal = sum(base) / sum(cas)
     result = robust(platform, equal)
-    assert sign(result.difference(result.values[0].compared, "cas")) == SAME
-    assert result.overall("cas").words == "depends on axis0 (other: cannot be told apart)"
+    other = result.assumed[0].difference("cas", ("energy_j", "total"))
+    assert other is not None
+    assert sign(other) == SAME
+    words = "depends on axis0: more as asked, cannot be told apart with other"
+    assert result.overall("cas").words == words
+    assert answers(result)[0].startswith(f"how cas compares with mainline in energy {words}; +")
     alike = robust(platform, equal, asked=equal)
     assert alike.overall("cas").word == SAME
-    assert (
-        "cannot be told apart by their energy at any of 1 other values"
-        in (robust_answers(alike)[0])
-    )
+    assert answers(alike) == answers(at(platform, equal))
 
 
-def test_few_seeds_give_no_verdict(platform: Platform) -> None:
-    assert robust(platform, 0.6, seeds=2).overall("cas").word == NO_TEST
-    assert robust_answers(robust(platform, 0.6, seeds=2)) == [
-        "model axes: no test (--seeds 20 gives one)"
-    ]
-    (answer,) = robust_answers(robust(platform, 1.1, seeds=10))
-    assert answer.endswith("; too few seeds for a verdict (20)")
+def test_few_seeds_give_no_verdict_but_a_range(platform: Platform) -> None:
+    two = robust(platform, 0.6, seeds=2)
+    assert two.overall("cas").word == NO_TEST
+    (answer,) = answers(two)
+    assert "%; assumptions -24.9 .. +25.1 by axis0); 2 seeds, no test (--seeds 20" in answer
+    (answer,) = answers(robust(platform, 1.1, seeds=1))
+    assert "(+25.0 %; assumptions +25.0 .. +37.5 by axis0); one seed, no test" in answer
+    (answer,) = answers(robust(platform, 1.1, seeds=10))
+    assert answer.endswith("), 10 seeds, too few for a verdict (20)")
+
+
+@pytest.mark.parametrize(
+    ("factors", "words"),
+    [
+        ((), ""),
+        ((1.0,), ""),
+        ((1.1,), "; assumptions +{0} .. +{1} by axis0)"),
+        ((0.9,), "; assumptions +{1} .. +{0} by axis0)"),
+        ((1.1, 1.2), "; assumptions +{0} .. +{2} by axis1)"),
+        ((1.1, 0.9), "; assumptions +{2} by axis1 .. +{1} by axis0)"),
+    ],
+    ids=["no axis", "no change", "above", "below", "the farther", "both"],
+)
+def test_the_answer_has_both_intervals(
+    platform: Platform, factors: Sequence[float], words: str
+) -> None:
+    """Seeds and assumptions stand beside each other; where no assumption matters, seeds alone."""
+    every = [at(platform, factor).total.differences["cas"].percent for factor in (1.0, *factors)]
+    (answer,) = answers(robust(platform, *factors))
+    assert words.format(*(f"{percent:.1f}" for percent in every)) in answer
+    assert ("assumptions" in answer) is ("(seeds +" in answer) is bool(words)
+    assert answer.startswith("cas uses")
+    assert answer in glance(robust(platform, *factors))
 
 
 def test_expectations_are_judged_at_every_value(platform: Platform) -> None:
     """The first expectation says that cas uses more energy; the second needs no energy."""
     result = robust(platform, 1.1, 0.6)
-    more, misses = result.asked.verdicts
-    assert (more.verdict, misses.verdict) == ("shown", "refuted")
-    assert result.judged(more).words == "depends on axis1 (other: refuted)"
-    assert result.judged(misses).word == "refuted"
+    more, misses = result.verdicts
+    assert [verdict.verdict for verdict in result.as_asked] == ["shown", "refuted"]
+    assert (more.verdict, misses.verdict) == (DEPENDS, "refuted")
+    assert (more.depends_on, misses.depends_on) == (("axis1",), ())
+    assert more.reason == "shown as asked, refuted with other"
+    assert counts(result.verdicts) == "0 shown, 1 refuted, 0 undecided, 1 depends on an assumption"
+    statement = "expected of cas: energy_j.total > energy_j.total[mainline]: depends on axis1"
+    assert f"{statement}: +" in glance(result)
     assert expectation_lines(result) == [
-        "1: expected of cas: energy_j.total > energy_j.total[mainline]: "
-        "depends on axis1 (other: refuted)",
+        f"1: {statement}: shown as asked, refuted with other",
         "2: expected of cas: missed_deadlines < 1: refuted at every value",
     ]
+    refuted, _ = robust(platform, 1.0, asked=0.6).verdicts
+    assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as asked, shown with other")
+
+
+@pytest.mark.parametrize(("factor", "also"), [(1.0, ("bad",)), (0.7, ())])
+def test_a_known_bad_variant_is_so_at_every_value(
+    platform: Platform, factor: float, also: tuple[str, ...]
+) -> None:
+    """``bad`` shows the statement as asked; at a value at which it does not, the test can fail."""
+    statement = "energy_j.total > energy_j.total[mainline]"
+
+    def compared(of_bad: float) -> Comparison:
+        both, bad = at(platform, 1.0).variants, at(platform, of_bad).variants["cas"]
+        expect = (Expectation("cas", statement, "s", fails_under=("bad",)),)
+        runs = {**both, "bad": [replace(r, cell=replace(r.cell, variant="bad")) for r in bad]}
+        runs["cas"] = [replace(run, cell=replace(run.cell, expect=expect)) for run in runs["cas"]]
+        runs["bad"] = [replace(run, cell=replace(run.cell, expect=())) for run in runs["bad"]]
+        return replace(at(platform, 1.0), variants=runs)
+
+    other = AtValue("power", "derived", "assumed: x", 0, compared(factor))
+    (verdict,) = replace(compared(1.0), assumed=[other]).verdicts
+    assert verdict.verdict == SHOWN
+    assert verdict.also_shown_of == also
+    assert verdict.known_bad == {"bad": SHOWN if also else DEPENDS}
 
 
 def test_work_that_differs_anywhere_counts_everywhere(platform: Platform) -> None:
     asked = at(platform, 1.0, work=1.0)
     other = AtValue("speeds", "measured", "assumed: x", 40, at(platform, 1.0, work=2.0))
-    result = Robust(asked, [other])
     assert asked.primary is asked.total
-    assert result.path == ("energy_per_work_j",)
-    assert result.overall("cas").words == "depends on speeds (measured: less)"
-
-
-def test_the_answer_states_the_range(platform: Platform) -> None:
-    (answer,) = robust_answers(robust(platform, 1.1, 0.9))
-    assert answer.startswith(
-        "cas uses more energy than mainline at all 2 other values of the model axes, too: +"
+    result = replace(asked, assumed=[other])
+    assert result.primary.row.path == ("energy_per_work_j",)
+    words = "depends on speeds: more as asked, less with measured"
+    assert result.overall("cas").words == words
+    assert answers(result)[0].startswith(
+        f"how cas compares with mainline in energy per s of work {words}; +22.6 % (seeds +"
     )
-    percents = [float(word) for word in answer.split() if word[0] in "+-" and word[1:2].isdigit()]
-    result = robust(platform, 1.1, 0.9)
-    every = [result.difference(value.compared, "cas").percent for value in result.values]
-    assert percents == [round(item, 1) for item in sorted(p for p in every if p is not None)]
-
-
-def test_the_answer_as_asked_says_that_it_is(platform: Platform) -> None:
-    result = robust(platform, 1.1, 0.6)
-    first, second = all_answers(result.asked, result)
-    assert first.startswith("cas against mainline, energy: depends on axis1")
-    assert second == f"as asked: {all_answers(result.asked, None)[0]}"
 
 
 def test_the_table_has_a_row_per_value(platform: Platform) -> None:
@@ -132,11 +175,11 @@ def test_the_table_has_a_row_per_value(platform: Platform) -> None:
     ]
     assert [row[4:] for row in rows] == [
         *(["shown", "refuted"], ["shown", "refuted"], ["refuted", "refuted"]),
-        ["depends", "refuted"],
+        ["depends on", "refuted"],
     ]
     assert rows[2][3].startswith("-")
     assert " .. " in rows[2][3]
-    assert rows[3][3] == "depends"
+    assert rows[3][3] == "depends on"
 
 
 def test_text_and_json_carry_the_same(platform: Platform) -> None:
@@ -144,8 +187,10 @@ def test_text_and_json_carry_the_same(platform: Platform) -> None:
     assert "not varied: dvfs: the platform states no other value" in robust_text(result)
     record = json.loads(json.dumps(robust_json(result)))
     assert record["measure"] == "energy_j.total"
-    assert record["energy"] == [{"variant": "cas", "verdict": "depends", "depends_on": ["axis1"]}]
-    assert [item["verdict"] for item in record["expect"]] == ["depends", "refuted"]
+    (energy,) = record["energy"]
+    assert (energy["verdict"], energy["depends_on"]) == (DEPENDS, ["axis1"])
+    assert [end["axis"] for end in energy["range"]] == ["axis1", "axis0"]
+    assert [item["verdict"] for item in record["expect"]] == [DEPENDS, "refuted"]
     assert [(item["axis"], item["own_runs"]) for item in record["values"]] == [
         *(("axis0", 0), ("axis1", 40)),
     ]
@@ -155,9 +200,10 @@ def test_text_and_json_carry_the_same(platform: Platform) -> None:
     assert record["values"][1]["expect"][0]["verdict"] == "refuted"
 
 
-def axes_of(compared: Comparison) -> Robust:
+def axes_of(compared: Comparison) -> Comparison:
     """The comparison with itself as another value."""
-    return Robust(compared, [AtValue("power", "derived", "assumed: x & y", 0, compared)])
+    other = AtValue("power", "derived", "assumed: x & y", 0, compared)
+    return replace(compared, assumed=[other])
 
 
 def test_the_figure_is_labelled_and_vector(
@@ -170,8 +216,8 @@ def test_the_figure_is_labelled_and_vector(
     label = "energy per s of work, difference from mainline (%)"
     for words in (label, "power  derived", "as asked", "cas: no test"):
         assert words in shown
-    first = figures.write(axes.asked, tmp_path / "a", axes)["axes"]
-    second = figures.write(axes.asked, tmp_path / "b", axes)["axes"]
+    first = figures.write(axes, tmp_path / "a")["axes"]
+    second = figures.write(axes, tmp_path / "b")["axes"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     assert "<image" not in first[0].read_text()
     assert len({mark for mark in figure.MARKS.values()}) == len(figure.MARKS)
@@ -181,12 +227,12 @@ def test_the_report_has_table_figure_and_sources(
     compared: Callable[[int], Comparison], tmp_path: Path
 ) -> None:
     axes = axes_of(compared(3))
-    drawn = figures.write(axes.asked, tmp_path, axes)
-    page = report.page(axes.asked, drawn, robust=axes)
+    drawn = figures.write(axes, tmp_path)
+    page = report.page(axes, drawn)
     section = page[page.index('<section id="axes">') :]
     section = section[: section.index("</section>")]
     assert "assumed: x &amp; y" in section
     assert '<svg role="img" aria-label="axes"' in section
     assert page.count('aria-label="axes"') == 1
     assert "own runs" in section
-    assert '<section id="axes">' not in report.page(axes.asked, drawn)
+    assert '<section id="axes">' not in report.page(compared(3), drawn)

@@ -294,16 +294,22 @@ def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> No
     assert [item.names.engine.calls for item in (first, own)] == [1, 1]  # type: ignore[attr-defined]
 
 
+#: Values of axes that need no run, of juno-r2 by measured power; every comparison has them.
+NO_RUNS = [
+    *(("power", "published", 0), ("power", "derived", 0)),
+    *(("shared_power", "off", 0), ("shared_power", "zero", 0)),
+    *(("transition_power", "0%", 0), ("transition_power", "100%", 0)),
+]
+
+
 @pytest.fixture
 def finished(artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A command whose runs are all there, and no engine."""
     command = [*COMPARE, "--seeds", "10", "--robust=shared_power,delayed_dequeue"]
     plan = json_inside(*command, "--dry-run")
-    assert plan["axes"] == [
-        {"axis": "shared_power", "value": "off", "runs": 0, "to_run": 0},
-        {"axis": "shared_power", "value": "zero", "runs": 0, "to_run": 0},
-        {"axis": "delayed_dequeue", "value": "off", "runs": 20, "to_run": 20},
-    ]
+    *free, last = plan["axes"]
+    assert [(part["axis"], part["value"], part["runs"]) for part in free] == NO_RUNS
+    assert last == {"axis": "delayed_dequeue", "value": "off", "runs": 20, "to_run": 20}
     assert plan["to_run"] == len(plan["cells"]) == 40
     for names in asked_of(make_parser().parse_args(command)).all_names:
         StandInRuns()(prepare(names))
@@ -319,19 +325,18 @@ def test_the_command_from_end_to_end(finished: list[str]) -> None:
     """From finished runs: table, answer, figure, report, JSON; billing alone changes the sign."""
     record = json_inside(*finished)
     values = record["robust"]["values"]
+    shown = {value["value"]: value for value in values}
     assert [(value["axis"], value["value"], value["own_runs"]) for value in values] == [
-        ("shared_power", "off", 0),
-        ("shared_power", "zero", 0),
+        *NO_RUNS,
         ("delayed_dequeue", "off", 20),
     ]
-    assert values[1]["power_model"] == "measured, shared part zero"
-    assert values[2]["set_otherwise"] == ["no-delay-dequeue"]
-    shown = {value["value"]: value["differences"][0]["difference"] for value in values}
-    assert (
-        values[2]["differences"][0]["difference"]
-        == (record["robust"]["asked"]["differences"][0]["difference"])
+    assert shown["zero"]["power_model"] == "measured, shared part zero"
+    assert values[-1]["set_otherwise"] == ["no-delay-dequeue"]
+    asked, zero, dequeue = (
+        value["differences"][0]["difference"]
+        for value in (record["robust"]["asked"], shown["zero"], values[-1])
     )
-    assert shown["zero"] != record["robust"]["asked"]["differences"][0]["difference"]
+    assert asked == dequeue != zero
     assert [Path(path).is_file() for path in record["figures"]["axes"]] == [True, True]
     assert '<section id="axes">' in Path(record["report"]).read_text()
     assert "robust" in Path(record["folder"]).name
@@ -342,6 +347,32 @@ def test_the_command_from_end_to_end(finished: list[str]) -> None:
     assert "axis shared_power, off: no run" in text
     assert "axis delayed_dequeue, off: 0 of 20 runs to do" in text
     assert "nothing to run" in text
+
+
+def test_what_needs_no_run_is_always_there(finished: list[str]) -> None:
+    """Without ``--robust`` too: in the answer, its verdicts, the JSON and the report."""
+    command = [word for word in finished if not word.startswith("--robust")]
+    record = json_inside(*command)
+    values = record["robust"]["values"]
+    assert [(value["axis"], value["value"], value["own_runs"]) for value in values] == NO_RUNS
+    low, high = record["robust"]["energy"][0]["range"]
+    percents = [value["differences"][0]["percent"] for value in values]
+    percents.append(record["robust"]["asked"]["differences"][0]["percent"])
+    assert (low["percent"], high["percent"]) == (min(percents), max(percents))
+    ends = [f"{round(end['percent'], 1):+.1f}" for end in (low, high)]
+    sentence, line = record["answer"][:2]
+    assert "; assumptions " in sentence
+    assert all(end in sentence for end in ends)
+    assert line.startswith("of ")
+    text = output_of(*command)
+    assert text.splitlines()[:2] == [sentence, line]
+    assert "model axes, one at a time" not in text
+    assert "robust" not in Path(record["folder"]).name
+    page = Path(record["report"]).read_text()
+    assert '<section id="axes">' in page
+    assert '<section id="parts">' in page
+    assert "Largest part of the difference in energy: " in page
+    assert {part["measure"] for part in record["parts"]} <= {"energy_j.total", "energy_per_work_j"}
 
 
 def test_the_option_takes_no_variant(finished: list[str]) -> None:

@@ -16,6 +16,7 @@ from eascope.configs.billing import ChipShared, Idle
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import load_platform
 from eascope.configs.resolved import machine_json
+from eascope.experiments.axes import Cases
 from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.compare import Asked, _compared
 from eascope.experiments.finished import BilledBy, derived_by, derived_for, platform_of
@@ -201,7 +202,7 @@ def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) 
         names = SimpleNamespace(platform=today, activity=activity)
         cells.append(Cell(names, names, key, now))  # type: ignore[arg-type]
     billing = BilledBy("published")
-    request = Asked(["mainline", "cas"], 1, billing, [])
+    request = Asked(["mainline", "cas"], 1, billing, [], Cases((), ()))
     runs_by_key = {
         result.asked: {billing: derived_for(result, Run(runs_root() / result.simkey), billing)}
         for result in cells
