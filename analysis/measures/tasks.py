@@ -15,7 +15,8 @@ from eascope.analysis.tables.latency import percentiles
 from eascope.engines.records import COUNTERS
 
 
-def _latencies_us(data: RunData) -> dict[str, list[float]]:
+def latencies_us(data: RunData) -> dict[str, list[float]]:
+    """By task the latencies of its wake-ups, in us."""
     return {
         task.name: [
             ns / 1000
@@ -33,13 +34,13 @@ def _latencies_us(data: RunData) -> dict[str, list[float]]:
 )
 def latency_us(data: RunData) -> dict[str, Percentiles]:
     """Wake-up latency, from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
-    return {task: percentiles(us) for task, us in _latencies_us(data).items() if us}
+    return {task: percentiles(us) for task, us in latencies_us(data).items() if us}
 
 
 @measure(keys="<task>", events=("sched_switch", "sched_waking"))
 def wakeups(data: RunData) -> dict[str, float]:
     """Wake-ups that led to a run within the window."""
-    return {task: len(us) for task, us in _latencies_us(data).items()}
+    return {task: len(us) for task, us in latencies_us(data).items()}
 
 
 @measure(keys="<task>.<cluster>", unit="share of its running time", events=("sched_switch",))
