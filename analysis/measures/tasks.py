@@ -94,8 +94,21 @@ def speed(data: RunData) -> dict[str, float]:
 def fairness(data: RunData) -> float | None:
     """Jain's index of the running times of all threads, until the first has done all turns."""
     # Threads that do the same work have run equally long once all are done, whoever had to wait.
-    together = slices.until(data.slices, markers.first_end(data.ended, data.window))
-    return shares.fairness(slices.placement(together, data.platform), data.cell.tasks)
+    return shares.fairness(_together(data), data.cell.tasks)
+
+
+@measure(keys="<task>", unit="1 = all equal", range_=(0.0, 1.0), events=("print", "sched_switch"))
+def task_fairness(data: RunData) -> dict[str, float]:
+    """The same of a task's own threads."""
+    together = _together(data)
+    found = {task.name: shares.fairness(together, (task,)) for task in data.cell.tasks}
+    return {name: index for name, index in found.items() if index is not None}
+
+
+def _together(data: RunData) -> pl.DataFrame:
+    """Where threads ran until the first had done all of its turns."""
+    until = slices.until(data.slices, markers.first_end(data.ended, data.window))
+    return slices.placement(until, data.platform)
 
 
 @measure(keys="<program>", unit="1/s", files=(LOGS,), lines=Lines("throughput"))
