@@ -8,6 +8,7 @@ comparison                     effect                               stated
 ``abs(X) < 2%``                X                                    between -2 and 2 %
 ``X > 95% * Y``                by how many percent X exceeds Y      above -5 %
 ``X > Y``, Y zero in a run     X less Y                             above 0
+``share(...) > 10%``           share of seeds, in percent           above 10 %
 ``X == Y``                     none: neither direction nor margin
 =============================  ===================================  ==========================
 """
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from eascope.analysis.rows import unit_of
-from eascope.analysis.statement import Lookup, Operation, Part, Term, constant, number
+from eascope.analysis.statement import Lookup, Operation, Part, Share, Term, constant, number
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 PERCENT = "%"
@@ -78,7 +79,8 @@ def claim_of(part: Part, positive: Callable[[Term], bool]) -> Claim | None:
         left, sign, right = right, _MIRRORED[sign], left
     bound = constant(right)
     if bound is not None:
-        return _level(left, sign, bound, any(operation.percent for operation in _operations(right)))
+        percent = isinstance(left, Share) or any(each.percent for each in _operations(right))
+        return _level(left, sign, bound, percent)
     (first, own), (second, other) = _split(left), _split(right)
     if first > 0 and second > 0 and positive(other):
         ratio = Operation("-", (Operation("/", (own, other)), number(1.0)))

@@ -14,7 +14,7 @@ from eascope.analysis.difference import Difference
 from eascope.analysis.measures.registry import Range
 from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import RANGES, MeasureRow
-from eascope.analysis.statement import MeasurePath, Operation, Part, Term, parse
+from eascope.analysis.statement import MeasurePath, Operation, Part, Share, Term, parse
 
 #: Of a difference in percent of the first variant: no measure is below zero.
 PERCENT_CHANGE: Range = (-100.0, math.inf)
@@ -54,6 +54,8 @@ def range_of(term: Term) -> Range:
     """The range of a term, as if its measures did not depend on each other."""
     if isinstance(term, MeasurePath):
         return RANGES.get(term.path[0], (0.0, math.inf))
+    if isinstance(term, Share):
+        return 0.0, 1.0
     if not term.operands:
         return term.number, term.number
     return _operation(term, [range_of(operand) for operand in term.operands])

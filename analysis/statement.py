@@ -4,7 +4,8 @@
 Grammar (no part of it is ever given to Python's own evaluator):
 
     statement  = comparison { "and" comparison }
-    comparison = sum ("<" | "<=" | ">" | ">=" | "==" | "!=") sum
+    comparison = (sum | share) ("<" | "<=" | ">" | ">=" | "==" | "!=") sum
+    share      = "share" "(" comparison ")"
     sum        = product { ("+" | "-") product }
     product    = factor { ("*" | "/") factor }
     factor     = "-" factor | "(" sum ")" | number ["%"] | function "(" sum {"," sum} ")" | measure
@@ -13,6 +14,7 @@ Grammar (no part of it is ever given to Python's own evaluator):
 
 A measure is a dotted path into ``result.json``. A key with other characters than letters, digits
 and ``_`` is in double quotes. A measure without a variant is that of the expectation's own variant.
+A share is that of the seeds in which its comparison is met; beside it stands a number.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ COMPARE: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+#: Of the seeds in which a comparison is met.
+SHARE = "share"
 _FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max, "abs": abs}
 _OPERATIONS: dict[str, Callable[..., float]] = {
     "+": operator.add,
@@ -105,7 +109,23 @@ class Operation:
             yield from operand.measures
 
 
-Term = MeasurePath | Operation
+@dataclass(frozen=True)
+class Share:
+    """The share of seeds in which a comparison is met; of one run, 1 or 0."""
+
+    part: Part
+
+    def value(self, lookup: Lookup) -> float:
+        """1 where the values of ``lookup``, which are one run's, meet the comparison, else 0."""
+        return float(self.part.met(lookup))
+
+    @property
+    def measures(self) -> Iterator[MeasurePath]:
+        """All measures in it, from left to right."""
+        return self.part.measures
+
+
+Term = MeasurePath | Operation | Share
 
 
 def number(value: float, percent: bool = False) -> Operation:
@@ -134,6 +154,10 @@ class Part:
     left: Term
     sign: str
     right: Term
+
+    def met(self, lookup: Lookup) -> bool:
+        """Whether the values of ``lookup`` meet it."""
+        return COMPARE[self.sign](self.left.value(lookup), self.right.value(lookup))
 
     @property
     def measures(self) -> Iterator[MeasurePath]:
@@ -234,11 +258,27 @@ class _Parser:
         return statement
 
     def comparison(self) -> Part:
-        left = self.sum()
+        if self.tokens[self.at][1] != SHARE or self.follows != "(":
+            return self.compared(self.sum())
+        self.at += 2
+        inner = self.compared(self.sum())
+        self.close()
+        if next(inner.measures, None) is None:
+            raise self.wrong(f"{SHARE} of a comparison of measures")
+        part = self.compared(Share(inner))
+        if constant(part.right) is None:
+            raise self.wrong(f"a number beside {SHARE}")
+        return part
+
+    def compared(self, left: Term) -> Part:
         sign = self.take(*COMPARE)
         if not sign:
             raise self.wrong(" ".join(COMPARE))
         return Part(left, sign, self.sum())
+
+    @property
+    def follows(self) -> str:
+        return self.tokens[min(self.at + 1, len(self.tokens) - 1)][1]
 
     def sum(self) -> Term:
         value = self.product()
@@ -264,11 +304,10 @@ class _Parser:
             self.at += 1
             percent = bool(self.take("%"))
             return number(float(value) / (100 if percent else 1), percent)
-        follows = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        if kind == "name" and follows[1] == "(" and value in _FUNCTIONS:
+        if kind == "name" and self.follows == "(" and value in _FUNCTIONS:
             self.at += 2
             return self.call(value)
-        if kind == "name" and value != "and" and follows[1] != "(":
+        if kind == "name" and value != "and" and self.follows != "(":
             return self.measure()
         raise self.wrong(f"a measure, a number, '(' or {', '.join(_FUNCTIONS)}")
 

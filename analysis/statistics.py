@@ -97,6 +97,27 @@ class Estimate:
         return math.sqrt(sum(float(group.var(ddof=1)) for group in self.groups))
 
 
+@dataclass(frozen=True)
+class Proportion(Estimate):
+    """The share of seeds in which something happens, in percent: each seed is 0 or 100."""
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
+        """Wilson's interval, which one seed of many widens as well as half of them."""
+        (group,) = self.groups or ((),)
+        if len(group) < ENOUGH:
+            return None
+        found = stats.binomtest(int(np.count_nonzero(group)), len(group)).proportion_ci(
+            level, "wilson"
+        )
+        return 100 * float(found.low), 100 * float(found.high)
+
+
+def proportion(happened: Sequence[float]) -> Proportion:
+    """The share of seeds in which something happened, of 1 or 0 for each seed."""
+    percent = 100 * np.array(happened, dtype=np.float64)
+    return Proportion(float(percent.mean()), (percent,) if len(percent) > 1 else ())
+
+
 def estimate(
     function: Callable[[Mapping[Key, float]], float],
     samples: Sequence[Mapping[Key, Sequence[float]]],

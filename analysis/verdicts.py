@@ -25,16 +25,25 @@ from eascope.analysis.records.verdict import (
     few_seeds,
 )
 from eascope.analysis.statement import (
+    SHARE,
     Absent,
     Lookup,
     MeasurePath,
     Part,
+    Share,
     Statement,
     Term,
     parse,
     value_at,
 )
-from eascope.analysis.statistics import ENOUGH, MOST_SEEDS, Estimate, estimate, seeds_needed
+from eascope.analysis.statistics import (
+    ENOUGH,
+    MOST_SEEDS,
+    Estimate,
+    estimate,
+    proportion,
+    seeds_needed,
+)
 
 #: A `Result` by variant and seed.
 Results = Mapping[str, Mapping[int, object]]
@@ -251,13 +260,28 @@ def _values(
     def positive(term: Term) -> bool:
         return all(term.value(alone(seed)) > 0 for seed in range(seeds))
 
-    sides, met = statement.evaluate(mean)
+    # Over seeds a share is a number like others, which each seed has as 1 or 0.
+    shares = {
+        part: MeasurePath((SHARE, str(number)), own)
+        for number, part in enumerate(statement.parts)
+        if isinstance(part.left, Share)
+    }
+    for part, path in shares.items():
+        values[path] = [part.left.value(alone(seed)) for seed in range(seeds)]
+    parts = (replace(part, left=shares.get(part, part.left)) for part in statement.parts)
+    by_seed = replace(statement, parts=tuple(parts))
+    sides, met = by_seed.evaluate(mean)
     return _Test(
         seeds=seeds,
-        seeds_met=sum(statement.evaluate(alone(seed))[1] for seed in range(seeds)),
+        seeds_met=sum(by_seed.evaluate(alone(seed))[1] for seed in range(seeds)),
         sides=tuple(sides),
         met=met,
-        claims=tuple(_claims(statement.parts, own, samples, positive)),
+        claims=tuple(
+            (claim, proportion(values[shares[part]]) if part in shares else estimated)
+            for part, (claim, estimated) in zip(
+                statement.parts, _claims(statement.parts, own, samples, positive), strict=False
+            )
+        ),
     )
 
 

@@ -272,6 +272,12 @@ class ControlKnobs:
         "what schedutil asks for; deadline tasks are admitted without a test then, and nothing "
         "is left for fair tasks beside a real-time task that always runs",
         conditions=True,
+        axis="fair_server",
+        others={
+            True: _OWN,
+            False: "published: Linux, kernel/sched/deadline.c, fair_server_init(); kernels before "
+            "6.12 do not have it, and a phone's kernel with backports may not",
+        },
     )
     idle_governor: str = knob(
         "menu",

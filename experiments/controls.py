@@ -34,8 +34,9 @@ from eascope.configs.platform import Cluster, IdleState, Platform, Takes
 from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError, names_allowed
-from eascope.kernels.switches import FEATURES, IDLE_GOVERNOR, SCHED_DEBUG
-from eascope.kernels.variants import Variant
+from eascope.kernels.switches import FAIR_SERVER, FEATURES, IDLE_GOVERNOR
+from eascope.kernels.trees import tree_source
+from eascope.kernels.variants import Kernel, Variant
 
 #: Controls that set the platform's field of the same name.
 _OF_PLATFORM = tuple(item.name for item in fields(Platform) if item.name in CONTROLS)
@@ -142,6 +143,20 @@ class Controls(ControlKnobs):
             )
         return {key: value for key, value in vars(platform.board_dvfs).items() if key in CONTROLS}
 
+    def check_kernel(self, kernel: Kernel, variant: Variant, platform: Platform) -> None:
+        """Refuse a control or a source's condition that a person's tree of Linux cannot have.
+
+        :param variant: without the controls' switches.
+        :raises RequestError: one line.
+        """
+        asked = self.of_variant(replace(variant, switches=()), platform).switches
+        if kernel.tree and (lacks := tree_source(kernel.tree).lacking(asked)):
+            raise RequestError(
+                f"{kernel.tree.words}: it has no {lacks}, which a control or the scenario's "
+                "[source_conditions] ask for: allowed: a tree that has it, or another --scenario, "
+                "or without --source-conditions and that control"
+            )
+
     def of_variant(self, variant: Variant, platform: Platform) -> Variant:
         """``variant`` with its own switches and those of the controls, on ``platform``."""
         own = variant.switches
@@ -154,7 +169,7 @@ class Controls(ControlKnobs):
         idle = [(IDLE_GOVERNOR, self.idle_governor)] * (self.idle_governor != "menu")
         servers = [] if self.fair_server else [NO_ADMISSION]
         servers += [
-            (f"{SCHED_DEBUG}/fair_server/cpu{cpu}/runtime", "0")
+            (f"{FAIR_SERVER}/cpu{cpu}/runtime", "0")
             for cpu in (() if self.fair_server else platform.cpus)
         ]
         last = tuple(switch for switch in (*off, *idle, *servers) if switch not in own)

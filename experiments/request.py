@@ -161,6 +161,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
         check_hotplug(engine, scenario.path)
     _check_memory(scenario, request, platform, activity)
     kernel = replace(kernel, more=scenario.kernel_fragments)
+    request.controls.check_kernel(kernel, asked, platform)
     variant = request.controls.of_variant(on_platform(asked, platform), platform)
     variant = replace(variant, boot=f"{variant.boot} {scenario.boot}".strip())
     check_switches(variant.name, variant.boot, variant.switches, platform)

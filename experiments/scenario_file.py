@@ -52,7 +52,7 @@ from eascope.experiments.scenario_tasks import (
     read_replayed,
     read_task,
 )
-from eascope.experiments.sources import measurements
+from eascope.experiments.sources import measurements, stated
 from eascope.experiments.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, shortened
@@ -62,6 +62,8 @@ from eascope.rootfs.content import MINIMAL, load_content
 #: Of what a source measured, in a unit of result.json.
 MOST_SIZE = 1e9
 MOST_PROGRAMS = 9
+#: Of numbers in statements.toml.
+MOST_STATED = 999
 #: Frames that are under way at once, in the deepest pipeline.
 MOST_PERIODS = 9
 #: A task's load signals follow its changes within 100 to 200 ms.
@@ -251,10 +253,21 @@ def _expect(table: StrictTable) -> Expectation:
     percent, size, size_of, measured = _size(table, len(parsed.parts))
     expect = Expectation(
         *(variant, statement, table.text("source"), percent, _fails_under(table, own)),
-        *(size, size_of, measured),
+        *(size, size_of, measured, _states(table)),
     )
     table.finish()
     return expect
+
+
+def _states(table: StrictTable) -> int:
+    """The number of the source's sentence that it says; 0 where there is none."""
+    if not table.has("states"):
+        return 0
+    number = table.integer("states", 1, MOST_STATED, "")
+    if number not in (known := stated()) or known[number].untested:
+        allowed = "the number of a statement in experiments/statements.toml without untested"
+        raise table.error("states", allowed)
+    return number
 
 
 def _fails_under(table: StrictTable, own: set[str]) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``experiments/sources.toml``: measurements of the sources, and figures that no scenario has."""
+"""``experiments/sources.toml`` and ``statements.toml``: who measured and who stated what."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from eascope.host.errors import missing_key
 from eascope.host.strict import StrictTable, read_toml
 
 FILE = Path(__file__).parent / "sources.toml"
+#: What the sources state, sentence by sentence.
+STATED = FILE.with_name("statements.toml")
 _MOST_FIGURES = 999
 
 
@@ -58,6 +60,46 @@ class Literature:
     documents: dict[str, Document]
     measured: dict[str, Measurement]
     not_simulated: tuple[NotSimulated, ...]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A sentence of a source.
+
+    :param document: a name of `Literature.documents`.
+    :param untested: why no scenario's statement says it; empty where one does.
+    """
+
+    document: str
+    says: str
+    untested: str
+
+
+@cache
+def stated() -> dict[int, Stated]:
+    """The committed sentences, by their numbers.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    return read_stated(STATED)
+
+
+def read_stated(path: Path) -> dict[int, Stated]:
+    """Read a file of sentences.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    top, known = read_toml(path), sources().documents
+    found: dict[int, Stated] = {}
+    for table in top.tables("statement", 1, _MOST_FIGURES):
+        number = table.integer("number", 1, _MOST_FIGURES, "")
+        if number in found:
+            raise table.error("number", "a number that no other statement has")
+        document = table.text("document", known)
+        found[number] = Stated(document, table.text("says"), _optional(table, "untested"))
+        table.finish()
+    top.finish()
+    return found
 
 
 def measurements() -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from eascope.host.strict import StrictTable
 SCHED_DEBUG = "/sys/kernel/debug/sched"
 ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
 FEATURES = f"{SCHED_DEBUG}/features"
+FAIR_SERVER = f"{SCHED_DEBUG}/fair_server"
 IDLE_GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
 #: Whether a CPU is online.
 ONLINE = "/sys/devices/system/cpu/cpu{}/online"

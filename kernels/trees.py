@@ -21,10 +21,13 @@ from eascope.host.proc import CommandFailed, need, run
 from eascope.kernels.provenance import GIT, SourceProvenance
 from eascope.kernels.queues import added_files, patch_label, series_patches
 from eascope.kernels.source import LEFT_OUT, Source, makefile_version, quoted
+from eascope.kernels.switches import FAIR_SERVER, FEATURES, Switches
 
 #: Names on one command line.
 BATCH = 500
 SHOWN_DIGITS = 12
+#: Where Linux has the features of its scheduler, and its fair servers.
+_FEATURES, _DEADLINE = "kernel/sched/features.h", "kernel/sched/deadline.c"
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,25 @@ class TreeSource(Source):
         """Which of the files ``names`` the tree has, sorted."""
         how = ("-r", "-z", "--name-only", self.tree, "--")
         return sorted(self.store.git("ls-tree", *how, *names).split("\0")[:-1])
+
+    def lacking(self, switches: Switches) -> str:
+        """The first of ``switches`` that a tree of Linux without it would refuse; empty for none.
+
+        Of the features of the scheduler, and of fair servers: these came and went.
+        """
+        for path, value in switches:
+            if path == FEATURES:
+                lacks, where, word = value, _FEATURES, f"SCHED_FEAT({value.removeprefix('NO_')},"
+            elif path.startswith(FAIR_SERVER):
+                lacks, where, word = path, _DEADLINE, "fair_server"
+            else:
+                continue
+            if self.has([where]) and word not in self._text(where):
+                return lacks
+        return ""
+
+    def _text(self, name: str) -> str:
+        return self.store.git("cat-file", "blob", f"{self.tree}:{name}")
 
     def _extract(self, folder: Path, specs: Sequence[str]) -> None:
         archive = [*self.store.command, "archive", "--format=tar", self.tree, "--", *specs]

@@ -13,9 +13,10 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,6 +24,9 @@ from typing import Any
 import jinja2
 
 from eascope.analysis.known.origin import Origin, older
+from eascope.analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
+from eascope.analysis.statement import parse
+from eascope.experiments.sources import stated
 from eascope.host.cache import digest_of, write_atomic
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending, say
@@ -38,6 +42,8 @@ PLAN, PAGE, RECORD = "study.toml", "page.md", "record.json"
 INDEX = "README"
 _INDEX_HEAD = (STUDIES / "index.md").read_text(encoding="utf-8")
 
+#: In the place of a verdict on what no run of a record was asked.
+NOT_YET = "not yet measured"
 #: `Compared.conditions`.
 SOURCE, USUAL = "source", "platform"
 
@@ -101,10 +107,63 @@ def records_of(study: Path) -> dict[str, Any]:
 
     :raises RequestError: one line, when a file is missing or is no JSON.
     """
-    files = {name: ROOT / file for name, file in plan_of(study).records.items()}
+    plan = plan_of(study)
+    files = {name: ROOT / file for name, file in plan.records.items()}
     if (study / RECORD).is_file():
         files["record"] = study / RECORD
-    return {name: read(path) for name, path in files.items()}
+    plans = {"record": plan}
+    plans |= {
+        name: plan_of(path.parent) for name, path in files.items() if path.parent.parent == STUDIES
+    }
+    return {name: as_stated(read(path), plans.get(name, Study())) for name, path in files.items()}
+
+
+def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
+    """A record with the verdicts on what its plan's scenarios state today.
+
+    Verdicts on other wordings are left out. Those that are not measured yet say so.
+    """
+    planned = list(planned_statements(plan))
+    if not planned or not isinstance(record, dict):
+        return record
+    keys = ("platform", "scenario", "conditions", "variant", "statement")
+    had = {tuple(each[key] for key in keys): each for each in record.get("verdicts", [])}
+    none = {"effect": None, "low": None, "high": None, "unit": "", "also_shown_of": []}
+    verdicts = []
+    for head, release, entry in planned:
+        key = (*head, entry["variant"] + release, entry["statement"])
+        of = {**dict(zip(keys, key, strict=True)), **none, "verdict": NOT_YET, **had.get(key, {})}
+        verdicts.append({**of, "source": entry["source"], "states": entry.get("states", 0)})
+    return {**record, "verdicts": verdicts}
+
+
+def planned_statements(
+    plan: Study,
+) -> Iterator[tuple[tuple[str, str, str], str, dict[str, Any]]]:
+    """The statements whose variants a plan has, each once.
+
+    :returns: platform, scenario and conditions; ``@7.3`` where all variants are of that release;
+        the scenario's table.
+    """
+    seen = set()
+    for compared in plan.comparison:
+        plain = {name.partition("@")[0] for name in compared.variants}
+        places = {name.partition("@")[2] for name in compared.variants}
+        release = f"@{min(places)}" if len(places) == 1 and min(places) else ""
+        has = plain if release else {*compared.variants}
+        for scenario, conditions in product(compared.scenarios, compared.conditions):
+            file = _scenario(ROOT / file_of("experiments/scenarios", scenario))
+            had = file.get("source_conditions", {})
+            fits = had and had.get("platform", compared.platform) == compared.platform
+            if compared.engine or (conditions == SOURCE and not (fits and len(had) > 1)):
+                continue
+            for entry in file.get("expect", []):
+                head = (compared.platform, scenario, conditions)
+                key = (*head, release, entry["variant"], entry["statement"])
+                named = {entry["variant"], *parse(entry["statement"]).variants}
+                if named <= has and key not in seen:
+                    seen.add(key)
+                    yield head, release, entry
 
 
 def read(path: Path) -> Any:  # noqa: ANN401 - JSON
@@ -182,6 +241,7 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
     )
     filters = (fixed, signed, change, effect, size, rows, row, values, worst, median, origin)
     environment.filters |= {function.__name__: function for function in filters}
+    environment.globals["of_sources"] = of_sources
     environment.tests["ours"] = lambda source: source.startswith("ours")
     try:
         text = environment.get_template(PAGE).render(records or records_of(study))
@@ -226,7 +286,7 @@ def effect(verdict: Row) -> str:
 def size(verdict: Row) -> float | None:
     """The size that a statement's source measured, in the unit of its effect; none if unstated."""
     file = ROOT / file_of("experiments/scenarios", verdict["scenario"])
-    for entry in _expected(file):
+    for entry in _scenario(file).get("expect", []):
         of = (verdict["variant"].partition("@")[0], verdict["statement"])
         if (entry["variant"], entry["statement"]) == of and entry.get("size_of", 1) == 1:
             return entry.get("size_percent", entry.get("size"))
@@ -234,9 +294,32 @@ def size(verdict: Row) -> float | None:
 
 
 @cache
-def _expected(scenario: Path) -> list[dict[str, Any]]:
-    """What a scenario's file expects."""
-    return [*tomllib.loads(scenario.read_text(encoding="utf-8")).get("expect", [])]
+def _scenario(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def of_sources(document: str, *verdicts: Sequence[Row]) -> dict[str, int]:
+    """How many sentences of a document there are, and what runs say of them.
+
+    A sentence is shown where all of its statements are, and refuted where one is: under the
+    conditions of its source, where it has runs under these.
+    """
+    found: dict[str, int] = dict.fromkeys((SHOWN, REFUTED, UNDECIDED, NOT_YET, "untested"), 0)
+    for number, sentence in stated().items():
+        if sentence.document == document:
+            every = [row for table in verdicts for row in table if row.get("states") == number]
+            under = [row for row in every if row["conditions"] == SOURCE] or every
+            found["untested" if sentence.untested else _together(under)] += 1
+    return {"all": sum(found.values()), **found}
+
+
+def _together(verdicts: Sequence[Row]) -> str:
+    words = {UNDECIDED if row["also_shown_of"] else row["verdict"] for row in verdicts}
+    if REFUTED in words:
+        return REFUTED
+    if not words or NOT_YET in words:
+        return NOT_YET
+    return SHOWN if words == {SHOWN} else UNDECIDED
 
 
 def rows(table: Iterable[Row], **where: object) -> list[Row]:

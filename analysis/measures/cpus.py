@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from eascope.analysis.measures.registry import Lines, measure
-from eascope.analysis.records.result import Busy, IdleChoice, Pushes
+from eascope.analysis.records.result import Busy, IdleChoice
 from eascope.analysis.run_data import RunData
-from eascope.analysis.tables import events, shares
+from eascope.analysis.tables import events, markers, shares
 from eascope.configs.platform import Cluster
 from eascope.engines.records import COUNTERS, STATE
 from eascope.kernels.switches import ENERGY_AWARE
@@ -16,14 +18,8 @@ from eascope.power.model import SHARED_PART
 
 #: A CPU that is busy for less is vacated.
 VACATED = 0.02
-#: How the kernel's own counters begin in ``state.txt``: a path, then a line for each counter, all
-#: CPUs in it.
-_HEAD = "/sys/kernel/debug/sched/eascope/stats: counter "
-#: They are read with the proofs of the state (twice, where another variant came first), at START,
-#: at STOP, and with the proofs again.
-_READ = 4
-#: Of waiting tasks, and of those that run alone.
-_CHECKED, _MOVED = ("push_check", "tick_check"), ("push_moved", "tick_moved")
+#: After so long, threads that begin with the window are where a scheduler wants them.
+SETTLED_NS = 500_000_000
 
 
 def _ns_by_khz(data: RunData, cluster: Cluster) -> dict[int, int]:
@@ -101,7 +97,7 @@ def opp_requests_per_s(data: RunData) -> dict[str, float]:
     return {name: number / data.window.seconds for name, number in requests.items()}
 
 
-def _per_cpu(data: RunData) -> pl.DataFrame:
+def per_cpu(data: RunData) -> pl.DataFrame:
     """By CPU its busy time, and the instructions of its work."""
     busy = pl.col("active_ns") + pl.col("exit_ns")
     # Playing an idle state's entry and exit takes instructions too, but is no work.
@@ -118,7 +114,7 @@ def _per_cpu(data: RunData) -> pl.DataFrame:
 
 
 def _busy(data: RunData) -> list[float]:
-    return [ns / data.window.ns for ns in _per_cpu(data)["busy_ns"].to_list()]
+    return [ns / data.window.ns for ns in per_cpu(data)["busy_ns"].to_list()]
 
 
 @measure(
@@ -129,10 +125,10 @@ def _busy(data: RunData) -> list[float]:
 )
 def work_share(data: RunData) -> dict[str, float]:
     """Instructions that the cluster's CPUs executed, without those of exits from idle states."""
-    per_cpu = _per_cpu(data)
-    done = float(per_cpu["work"].sum())
+    by_cpu = per_cpu(data)
+    done = float(by_cpu["work"].sum())
     return {
-        cluster.name: float(per_cpu.filter(pl.col("cluster_name") == cluster.name)["work"].sum())
+        cluster.name: float(by_cpu.filter(pl.col("cluster_name") == cluster.name)["work"].sum())
         / done
         for cluster in data.platform.clusters
         if done
@@ -299,6 +295,16 @@ def migrations(data: RunData) -> float:
     return sum(data.migrations.values())
 
 
+@measure(unit="1/s", events=("print", "sched_migrate_task", "sched_switch"))
+def migrations_settled_per_s(data: RunData) -> float | None:
+    """The same from 0.5 s after START until the first thread has done all turns."""
+    end = markers.first_end(data.ended, data.window)
+    settled = replace(data.window, t0_ns=data.window.t0_ns + SETTLED_NS, t1_ns=end)
+    if settled.ns <= 0:
+        return None
+    return sum(events.migrations(data.trace, settled, data.threads).values()) / settled.seconds
+
+
 @measure(
     unit="share of the window",
     events=("lisa__sched_overutilized",),
@@ -307,19 +313,6 @@ def migrations(data: RunData) -> float:
 def overutilized_share(data: RunData) -> float | None:
     """Time in which the root domain was overutilized; absent where the state is not known."""
     return events.overutilized_share(data.trace, data.window)
-
-
-@measure(
-    keys="checked, moved",
-    unit="1/s",
-    files=(STATE,),
-    lines=Lines("placement", "pushed", ("moved",), digits=2),
-)
-def pushes_per_s(data: RunData) -> Pushes | None:
-    """The kernel's looks at tasks to push, and tasks pushed; absent where it cannot push."""
-    path = data.run / STATE
-    text = path.read_text(errors="replace") if path.is_file() else ""
-    return pushes(text, data.window.seconds)
 
 
 @measure(range_=(0.0, 1.0), files=(STATE,))
@@ -333,32 +326,3 @@ def eas(data: RunData) -> bool | None:
         if name == ENERGY_AWARE and value.strip() in ("0", "1", ""):  # empty: it refuses EAS
             return value.strip() == "1"
     return None
-
-
-def pushes(state: str, seconds: float) -> Pushes | None:
-    """Pushes per second of a window, from the text of ``state.txt``; None without the counters."""
-    read = _tables(state)
-    if len(read) < _READ or not {*_CHECKED, *_MOVED} <= {*read[-3]}:
-        return None
-    start, stop = read[-3:-1]
-
-    def rate(names: tuple[str, ...]) -> float:
-        return sum(stop[name] - start[name] for name in names) / seconds
-
-    return Pushes(checked=rate(_CHECKED), moved=rate(_MOVED))
-
-
-def _tables(state: str) -> list[dict[str, int]]:
-    """Each time that the counters were read: their sums over CPUs."""
-    tables: list[dict[str, int]] = []
-    within = False
-    for line in state.splitlines():
-        if line.startswith(_HEAD):
-            tables.append({})
-            within = True
-            continue
-        name, *numbers = line.split()
-        within = within and not name.startswith("/")
-        if within:
-            tables[-1][name] = sum(map(int, numbers))
-    return tables

@@ -15,7 +15,8 @@ from eascope.analysis.tables.latency import percentiles
 from eascope.engines.records import COUNTERS
 
 
-def _latencies_us(data: RunData) -> dict[str, list[float]]:
+def latencies_us(data: RunData) -> dict[str, list[float]]:
+    """By task the latencies of its wake-ups, in us."""
     return {
         task.name: [
             ns / 1000
@@ -33,7 +34,7 @@ def _latencies_us(data: RunData) -> dict[str, list[float]]:
 )
 def latency_us(data: RunData) -> dict[str, Percentiles]:
     """Wake-up latency, from ``sched_waking`` to the ``sched_switch`` that brings the thread in."""
-    return {task: percentiles(us) for task, us in _latencies_us(data).items() if us}
+    return {task: percentiles(us) for task, us in latencies_us(data).items() if us}
 
 
 @measure(
@@ -66,7 +67,7 @@ def frames_late_in_idle(data: RunData) -> float | None:
 @measure(keys="<task>", events=("sched_switch", "sched_waking"))
 def wakeups(data: RunData) -> dict[str, float]:
     """Wake-ups that led to a run within the window."""
-    return {task: len(us) for task, us in _latencies_us(data).items()}
+    return {task: len(us) for task, us in latencies_us(data).items()}
 
 
 @measure(keys="<task>.<cluster>", unit="share of its running time", events=("sched_switch",))
@@ -120,8 +121,21 @@ def speed(data: RunData) -> dict[str, float]:
 def fairness(data: RunData) -> float | None:
     """Jain's index of the running times of all threads, until the first has done all turns."""
     # Threads that do the same work have run equally long once all are done, whoever had to wait.
-    together = slices.until(data.slices, markers.first_end(data.ended, data.window))
-    return shares.fairness(slices.placement(together, data.platform), data.cell.tasks)
+    return shares.fairness(_together(data), data.cell.tasks)
+
+
+@measure(keys="<task>", unit="1 = all equal", range_=(0.0, 1.0), events=("print", "sched_switch"))
+def task_fairness(data: RunData) -> dict[str, float]:
+    """The same of a task's own threads."""
+    together = _together(data)
+    found = {task.name: shares.fairness(together, (task,)) for task in data.cell.tasks}
+    return {name: index for name, index in found.items() if index is not None}
+
+
+def _together(data: RunData) -> pl.DataFrame:
+    """Where threads ran until the first had done all of its turns."""
+    until = slices.until(data.slices, markers.first_end(data.ended, data.window))
+    return slices.placement(until, data.platform)
 
 
 @measure(keys="<program>", unit="1/s", files=(LOGS,), lines=Lines("throughput"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 
+import polars as pl
+
 from eascope.analysis.measures.registry import PERCENTILES, Lines, measure
 from eascope.analysis.records.result import Completion, Deadlines, Frames, Percentiles
 from eascope.analysis.run_data import RunData
@@ -42,6 +44,15 @@ def lateness_us(data: RunData) -> dict[str, Percentiles]:
 def response_us(data: RunData) -> dict[str, Percentiles]:
     """From when a turn was due to its end; tasks with a period alone."""
     return markers.responses(data.turns, data.cell.tasks)
+
+
+@measure(keys="<task>", unit="us", events=_MARKERS, lines=Lines("response time", "{name} mean"))
+def response_mean_us(data: RunData) -> dict[str, float]:
+    """The same on average over turns."""
+    due = {task.name for task in data.cell.tasks if task.period_us}
+    rows = data.turns.filter(pl.col("task").is_in(due)).group_by("task", maintain_order=True)
+    mean = rows.agg((pl.col("c_period") - pl.col("slack")).mean())
+    return {name: us for name, us in mean.iter_rows() if us is not None}
 
 
 @measure(keys="<task>", events=_MARKERS, lines=Lines("turns that ended", digits=0))

@@ -236,6 +236,7 @@ class Expectation(Record):
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison of the statement the size is of, counted from 1.
     :param measured: who measured the size on which board, by name (`experiments.sources`).
+    :param states: which sentence of its source it says, by number (`experiments.sources`); 0: ours.
     """
 
     variant: str
@@ -246,6 +247,7 @@ class Expectation(Record):
     size: float | None = None
     size_of: int = 1
     measured: str = ""
+    states: int = 0
 
 
 @dataclass(frozen=True)

@@ -89,11 +89,14 @@ class Pushes(Record):
     """Work of the push mechanism in the window, per second.
 
     :param checked: looks at a task that waits or runs alone.
-    :param moved: tasks that went to another CPU.
+    :param moved: tasks that went to another CPU: those that waited, and those that ran alone at a
+        tick.
     """
 
     checked: float
     moved: float
+    waiting: float = 0.0
+    at_ticks: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ def met(text: str) -> bool:
         ("max(energy_j.cluster.little, energy_j.cluster.big) == 1.5", True),
         ("abs(energy_j.cluster.big - energy_j.cluster.little) == 1", True),
         ("min(1, 2, energy_j.total) == 1", True),
+        ("share(energy_j.total > 1) > 0", True),
+        ("share(energy_j.total > 3) > 0 and energy_j.total > 1", False),
         ("energy_j.total > 1 and energy_j.total < 1", False),
     ],
 )
@@ -81,6 +83,12 @@ def test_a_statement_lists_its_paths_and_variants() -> None:
         ("energy_j.total > 2; import os", "character 19"),
         ("lambda: 1 > 0", "character 7"),
         ('latency_us."decode.p95 > 1', "character 12"),
+        ("share(energy_j.total) > 0", "< <= > >="),
+        ("share(1 > 0) > 0", "share of a comparison of measures"),
+        ("share(energy_j.total > 1)", "< <= > >="),
+        ("share(energy_j.total > 1) > missed_deadlines", "a number beside share"),
+        ("0 < share(energy_j.total > 1)", "found 'share"),
+        ("share(share(energy_j.total > 1) > 0) > 0", "found 'share"),
     ],
 )
 def test_bad_statements_are_refused_in_one_line(text: str, words: str) -> None:

@@ -5,21 +5,22 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from eascope.analysis import derive, rows
-from eascope.analysis.measures import MEASURES, registry, stages
+from eascope.analysis.measures import MEASURES, cpus, kernel, registry, stages
 from eascope.analysis.measures.__main__ import table
-from eascope.analysis.measures.cpus import pushes
+from eascope.analysis.measures.kernel import counted, pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
 from eascope.analysis.records.cell import CELL, CellRecord, FramesRecord, ProgramRecord
 from eascope.analysis.records.result import Pushes, Result, mean_result
 from eascope.analysis.run_data import RunData
 from eascope.analysis.trace import Trace, read_trace
-from eascope.analysis.window import read_window
+from eascope.analysis.window import Window, read_window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
@@ -66,7 +67,9 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
     window = read_window(run / MARKS)
     at = window.t0_ns - window.offset_ns + 2_000_000
     marker = (at, 0, 1, "init", "print", "tracing_mark_write: eascope: a = 1")
-    done = pl.DataFrame([marker], schema=trace.events.schema, orient="row")
+    moved = "comm=decode-0 pid=10 prio=120 orig_cpu=0 dest_cpu=1"
+    late = (at + 700_000_000, 0, 1, "init", "sched_migrate_task", moved)
+    done = pl.DataFrame([marker, late], schema=trace.events.schema, orient="row")
 
     def make() -> RunData:
         return RunData(
@@ -183,8 +186,8 @@ END = counters_text(push_check=999, tick_moved=999)
 @pytest.mark.parametrize(
     ("state", "pushed"),
     [
-        (READY + START + STOP + END, Pushes(checked=10.0, moved=0.5)),
-        (2 * READY + START + STOP + END, Pushes(checked=10.0, moved=0.5)),
+        (READY + START + STOP + END, Pushes(100, 5, 2, 3)),
+        (2 * READY + START + STOP + END, Pushes(100, 5, 2, 3)),
         (4 * "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n", None),
         (READY + END, None),
         ("", None),
@@ -198,7 +201,45 @@ END = counters_text(push_check=999, tick_moved=999)
     ],
 )
 def test_pushes_are_those_between_start_and_stop(state: str, pushed: Pushes | None) -> None:
-    assert pushes(state, 10.0) == pushed
+    assert pushes(counted(state)) == pushed
+
+
+def test_counters_are_rates_of_the_window(source: Callable[[], RunData]) -> None:
+    """The last but two reads are those of START and STOP."""
+    data = source()
+    assert isinstance(data.run, Path)
+    reads = ((9, 9), (5, 1), (7, 8), (50, 50))
+    texts = (counters_text(lb_active=lb, overutilized_set=ou) for lb, ou in reads)
+    (data.run / STATE).write_text("".join(texts))
+    of = {each.name: each.function(data) for each in MEASURES}
+    assert of["active_balances_per_s"] == 2 / data.window.seconds
+    assert of["overutilized_per_s"] == 7 / data.window.seconds
+
+
+def test_a_wakeup_has_its_share_of_all_work(source: Callable[[], RunData]) -> None:
+    data = source()
+    result = {each.name: each.function(data) for each in MEASURES}
+    wakeups = sum(result["wakeups"].values())
+    assert wakeups > 1
+    busy_us = sum(result["cpu_busy"]) * data.window.ns / 1000
+    assert result["busy_per_wakeup_us"] == pytest.approx(busy_us / wakeups)
+    per_cpu = kernel.per_cpu(data)["work"]
+    assert result["instructions_per_wakeup"] == pytest.approx(per_cpu.sum() / wakeups)
+
+
+def test_settled_migrations_are_those_before_the_first_end() -> None:
+    """Of moves at 0.4, 0.6 and 0.9 s, with the first end at 0.8 s, one in 0.3 s."""
+    comm = "hog-0"
+    moves = [
+        {"t_ns": ms * 1_000_000, "comm": comm, "orig_cpu": 0, "dest_cpu": 1}
+        for ms in (400, 600, 900)
+    ]
+    trace = SimpleNamespace(table=lambda _: pl.DataFrame(moves))
+    window = Window(0, 1_000_000_000)
+    data = SimpleNamespace(trace=trace, window=window, threads={comm: "hog"})
+    for ended, rate in (({comm: 800_000_000}, 1 / 0.3), ({}, 2 / 0.5), ({comm: 500_000_000}, None)):
+        data.ended = ended
+        assert cpus.migrations_settled_per_s.function(data) == pytest.approx(rate)  # type: ignore[arg-type]
 
 
 def test_the_name_of_a_measure_ends_with_its_unit() -> None:

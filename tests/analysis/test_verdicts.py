@@ -222,6 +222,29 @@ def test_words() -> None:
     assert "stated within 0.5 J" in details(within)
 
 
+@pytest.mark.parametrize(
+    ("seeds", "verdict", "low", "high"),
+    # Wilson's intervals of k of 20, by hand: (k + z2/2 -+ z sqrt(k (20-k) / 20 + z2/4)) / (20 + z2)
+    [
+        (0, UNDECIDED, 0.0, 16.11),
+        (1, SHOWN, 0.89, 23.61),
+        (3, SHOWN, 5.24, 36.04),
+        (20, SHOWN, 83.89, 100.0),
+    ],
+)
+def test_a_share_of_seeds(seeds: int, verdict: str, low: float, high: float) -> None:
+    """Its interval is Wilson's: no seed of twenty excludes only what one in six has."""
+    results = runs(mainline=[1.0] * 20, cas=[2.0] * seeds + [0.5] * (20 - seeds))
+    found = verdict_on("share(energy_j.total > 1.5 * energy_j.total[mainline]) > 0", results)
+    assert (found.verdict, found.seeds_met) == (verdict, seeds)
+    (effect,) = found.effects
+    assert (effect.value, effect.unit) == (pytest.approx(5.0 * seeds), "%")
+    assert (effect.low, effect.high) == pytest.approx((low, high), abs=0.01)
+    half = verdict_on("share(energy_j.total > 1) < 50% and energy_j.total > 0", results)
+    assert half.verdict == (SHOWN if seeds <= 3 else REFUTED)
+    assert half.sides[0] == (pytest.approx(seeds / 20), 0.5)
+
+
 def test_json() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
     entry = verdict_json(verdict_on(MORE, results, size_percent=18.5))

@@ -51,7 +51,7 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
         *(("shared_power", "off"), ("shared_power", "zero")),
         *(("transition_power", "0%"), ("transition_power", "100%")),
         *(("dvfs", "board"), ("fast_switch", "off"), ("llc", "all")),
-        ("delayed_dequeue", "off"),
+        *(("delayed_dequeue", "off"), ("fair_server", "off")),
         *(("speeds", "hardware"), ("speeds", "measured")),
         ("idle_exit", "told"),
         *(("kernel_rate", f"{rate}-order") for rate in ("140% in", "93% out-of", "108% out-of")),
@@ -130,13 +130,13 @@ def test_conditions_of_a_source_are_varied_like_others() -> None:
     changes: dict[str, Any] = {"scenario": "uclamp/frequency-spike", "source_conditions": True}
     had = asked(**changes)[0].request.controls
     assert (had.dvfs, had.speeds) == ("board", "hardware")
-    result = cases(("speeds", "dvfs", "delayed_dequeue"), **changes)
+    result = cases(("speeds", "dvfs", "delayed_dequeue", "fair_server"), **changes)
     assert [(case.axis, case.value.name) for case in result.cases] == [
         *(
             ("speeds", "board"),
             ("speeds", "measured"),
             ("dvfs", "model"),
-            ("delayed_dequeue", "on"),
+            *(("delayed_dequeue", "on"), ("fair_server", "on")),
         ),
     ]
     for case in result.cases:

@@ -27,7 +27,7 @@ from eascope.experiments import doctor, scenario_file, scenario_names
 from eascope.experiments.cli import list_names
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.sources import FILE, read_sources
+from eascope.experiments.sources import FILE, STATED, read_sources, read_stated
 from eascope.experiments.sources import FILE as SOURCES
 from eascope.experiments.sweeps import campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
@@ -318,3 +318,25 @@ def test_a_wrong_file_of_sources_gives_one_line(
     wrong = refusal(read_sources, path)
     for part in parts:
         assert part in wrong
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("number = 2\n", "number = 1\n"), "number = 1: allowed: a number that no other"),
+        (("number = 2\n", "number = 0\n"), "number = 0: allowed: an integer in 1..999"),
+        (('document = "uclamp-sum"', 'document = "uclamp"'), "document = 'uclamp'"),
+        (("says = ", "say = "), ".say"),
+        (("untested = ", "tested = "), ".tested"),
+    ],
+)
+def test_a_wrong_file_of_statements_gives_one_line(
+    tmp_path: Path, change: tuple[str, str], words: str
+) -> None:
+    path = tmp_path / "statements.toml"
+    text = STATED.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    wrong = refusal(read_stated, path)
+    assert wrong.startswith(f"{path}: statement[")
+    assert words in wrong

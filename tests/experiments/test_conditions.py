@@ -2,6 +2,7 @@
 """What a scenario's source had: strictly read, set as controls, in keys through what it changes."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,15 +20,20 @@ from eascope.experiments.scenario_names import names
 from eascope.experiments.sweeps.point import Point
 from eascope.experiments.workload import RT_APP_NAME
 from eascope.host.errors import RequestError
+from eascope.kernels.own import read_own
 from eascope.kernels.switches import FEATURES
+from eascope.kernels.trees import tree_source
 from eascope.power.given import USUAL
 from tests.support.cells import Artefacts, prepared
+from tests.support.refusals import refusal
+from tests.support.toy_linux import git, toy_linux
 
 SPIKE = "uclamp/frequency-spike"
 #: What the notebook on the Juno r2 had, one control at a time.
 OF_THE_NOTEBOOK = (
     Controls(dvfs="board"),
     Controls(delay_dequeue=False),
+    Controls(fair_server=False),
     Controls(calibration_ns=186),
     Controls(speeds="hardware"),
     Controls(switches=((FEATURES, "NO_NI_RANDOM"),)),
@@ -59,7 +65,8 @@ def test_the_sources_controls_and_the_same_ones_given_are_one_run(artefacts: Art
     assert set_so.record == given.record
     assert not plain.record.set_otherwise
     assert set_so.record.set_otherwise == (
-        *("board-dvfs", "no-delay-dequeue", "hardware-speeds", "calibration-186-ns"),
+        *("board-dvfs", "no-delay-dequeue", "no-fair-server", "hardware-speeds"),
+        "calibration-186-ns",
         *("no-preempt-short", "no-place-rel-deadline", "no-ni-random"),
     )
     assert plain.record.source_conditions == set_so.record.source_conditions
@@ -77,7 +84,7 @@ def test_each_condition_changes_the_key_and_what_it_is_about(artefacts: Artefact
     ]
     # Latency and speeds are settings of the engine, which the fake engine does not have; with
     # hardware's speeds a us on the largest CPU is fewer turns.
-    assert changed == [{"dtb", "script"}, *[{"script"}] * 4]
+    assert changed == [{"dtb", "script"}, *[{"script"}] * 5]
     board = cells[0].record.controls
     assert (board.transition_latency_us, board.rate_limit_us) == (2920, 4000)
     assert not cells[0].machine.platform.fast_switch
@@ -187,9 +194,52 @@ def test_a_file_with_the_board_as_its_base_is_the_board(tmp_path: Path) -> None:
     assert platform.transition_latency_us == 2920
 
 
+#: Who says of a source's kernel that it is older than 6.12, in which the fair server came.
+OLDER = r"20(12|20|22)\b|Linux (5\.|6\.8)|before Linux 6\.12"
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_source_with_an_older_kernel_has_no_fair_server(name: str) -> None:
+    """Its bandwidth is a floor of schedutil's request: 738 MHz of pixel6's littles."""
+    had = load_scenario(name, load_platform("juno-r2")).source_conditions
+    if had is not None:
+        old = re.search(OLDER, had.source) is not None
+        assert (had.controls.fair_server, had.controls.delay_dequeue) == (not old, not old)
+
+
+def test_a_tree_that_cannot_have_a_condition_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, before anything is built: a feature that went, or no fair server yet."""
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    linux = toy_linux(tmp_path / "linux")
+    own = read_own([f"mine={linux}"], [])
+    asked = Request("juno-r2", "mine", SPIKE, own=own, source_conditions=True)
+    sched = linux / "kernel" / "sched"
+    sched.mkdir(parents=True)
+    features = ("PREEMPT_SHORT", "PLACE_REL_DEADLINE", "NI_RANDOM", "DELAY_DEQUEUE")
+    text = "".join(f"SCHED_FEAT({name}, true)\n" for name in features)
+    for lacks, (listed, servers) in {
+        "NO_NI_RANDOM": (text.replace("NI_RANDOM", "NI_RANDOMLY"), "fair_server"),
+        "/sys/kernel/debug/sched/fair_server/cpu0/runtime": (text, ""),
+        "": (text, "fair_server"),
+    }.items():
+        (sched / "features.h").write_text(listed)
+        (sched / "deadline.c").write_text(servers)
+        git(linux, "add", ".")
+        tree_source.cache_clear()
+        if lacks:
+            said = refusal(lambda: resolve(asked))
+            assert said.startswith(f"--kernel mine={linux}: it has no {lacks}, which a control")
+            resolve(replace(asked, source_conditions=False))
+        else:
+            resolve(asked)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ("fair_server = 0", r"source_conditions.fair_server = 0: allowed: true or false"),
         ("fast_switch = 1", r"source_conditions.fast_switch = 1: allowed: true or false"),
         ('platform = "juno"', r"source_conditions.platform = 'juno': .*juno-r2"),
         ('dvfs = "phone"', r"source_conditions.dvfs = 'phone': allowed: one of board, model"),

@@ -98,6 +98,10 @@ more: EXPECT "energy_j.total[sum] > energy_j.total[mainline]" |
 more: EXPECT "migrations > 3" / size_percent = 3 / size = 4 |
     expect[0].size = 4; not together with size_percent
 more: EXPECT "migrations > 3" / size = 4 / size_of = 2 | expect[0].size_of = 2; an integer in 1..1
+more: EXPECT "migrations > 3" / states = 0 | expect[0].states = 0; an integer in 1..999
+more: EXPECT "migrations > 3" / states = 998 | expect[0].states = 998; the number of a statement in experiments/statements.toml without untested
+more: EXPECT "migrations > 3" / states = 26 | expect[0].states = 26; without untested
+more: EXPECT "share(migrations) > 3" | expect[0].statement; < <= > >=
 more: EXPECT "migrations > 3" / size = 4 / measured = "lohle" |
     expect[0].measured = 'lohle'; did you mean loehle?
 more: EXPECT "migrations > 3" / measured = "loehle" |

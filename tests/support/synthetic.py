@@ -192,7 +192,15 @@ def write_run(
 
 def counters_text(**counts: int) -> str:
     """What the agent reports of the kernel's counters: half of each on each of two CPUs."""
-    known = dict.fromkeys(("push_check", "push_moved", "tick_check", "tick_moved"), 0) | counts
+    every = (
+        "push_check",
+        "push_moved",
+        "tick_check",
+        "tick_moved",
+        "lb_active",
+        "overutilized_set",
+    )
+    known = dict.fromkeys(every, 0) | counts
     lines = [f"{name} {count // 2} {count - count // 2}" for name, count in known.items()]
     head = "/sys/kernel/debug/sched/eascope/stats: counter cpu0 cpu1"
     return "\n".join([head, *lines, "/sys/kernel/debug/sched/eascope/variant: kernel=x", ""])
