@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eascope.host.cache import cache_root
+from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError
 from eascope.host.proc import Ending, duration, say
 from eascope.host.scratch import locked
@@ -65,11 +65,12 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.found: dict[str, Found] = defaultdict(Found)
-        for line in path.read_text().splitlines() if path.is_file() else ():
-            try:
-                self._take(json.loads(line))
-            except ValueError:  # the last line of a process that was killed
-                continue
+        text = path.read_text() if path.is_file() else ""
+        whole = text[: text.rfind("\n") + 1]
+        for line in whole.splitlines():
+            self._take(json.loads(line))
+        if whole != text:  # a process was killed in its last line
+            write_atomic(path, whole.encode())
 
     def _take(self, line: Mapping[str, Any]) -> None:
         found = self.found[line["mutant"]]
@@ -105,7 +106,7 @@ class Maker:
                 f"  what checks execute, {number} of {len(missing)}: {check.name}: {check.end}, "
                 f"{duration(check.cpu_s)}"
             )
-        found = [check for name in names if (check := self.reach.known(name))]
+        found = [known for name in names if (known := self.reach.known(name))]
         self.checks = fastest_first(check for check in found if check.asked)
         for check in found:
             if not check.asked:
@@ -153,7 +154,7 @@ def judge(mutant: Mutant, journal: Journal, maker: Maker) -> str:
     return f"survives: {len(asked)} checks reach it{also}"
 
 
-def marked(path: Path = EQUIVALENT) -> dict[str, dict[str, str]]:
+def marked(path: Path) -> dict[str, dict[str, str]]:
     """The mutants that are the kernel in other words, by their ids.
 
     :raises RequestError: an entry without a reason.
@@ -170,7 +171,7 @@ def shown(mutant: Mutant) -> str:
     signs = (("-", mutant.old), ("+", mutant.new))
     change = "".join(f"    {sign}{line}\n" for sign, part in signs for line in part.split("\n"))
     where = f"{mutant.edit.file}:{mutant.line}: {mutant.operator} ({mutant.id})"
-    return f"{where}\n{change}    {mutant.name}: \"{mutant.sentence}\"\n"
+    return f'{where}\n{change}    {mutant.name}: "{mutant.sentence}"\n'
 
 
 def report(tried: Sequence[Mutant], found: Mapping[str, Found], same: int) -> str:
@@ -208,7 +209,7 @@ def run(
 
     :returns: those that were tried, and how many are marked as equivalent.
     """
-    equivalent = marked()
+    equivalent = marked(EQUIVALENT)
     tried: list[Mutant] = []
     same = counted = fresh = 0
     began = time.monotonic()

@@ -171,6 +171,4 @@ def fastest_first(checks: Iterable[Check]) -> list[Check]:
 
 def ask(checks: Sequence[Check], folder: Path) -> Iterator[Mapping[str, str]]:
     """How each of ``checks`` ends on the kernel that the cache has, up to the first that fails."""
-    yield from _pytest(
-        folder, "-x", *(check.name for check in checks), **{BOUND: str(PATIENCE_S)}
-    )
+    yield from _pytest(folder, "-x", *(check.name for check in checks), **{BOUND: str(PATIENCE_S)})

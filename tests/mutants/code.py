@@ -90,7 +90,7 @@ def functions(listing: str) -> Functions:
     for line in listing.splitlines():
         if match := re.fullmatch(r"[0-9a-f]+ <(.+)>:", line):
             lines = found.setdefault(match[1], [])
-        elif match := re.match(r"\s+[0-9a-f]+:\t(?:R_\w+\t(.*)|(.*))", line):
+        elif match := re.match(r"\s+[0-9a-f]+:(?: R_\w+\t(.*)|\t(.*))", line):
             if match[1] is not None and lines:
                 lines[-1] += f" {match[1]}"
             elif match[2] is not None:
@@ -110,11 +110,12 @@ def changed(before: Functions, after: Functions) -> Changed:
         if old == new:
             continue
         inside = re.compile(rf"<{re.escape(name)}(?:\+0x([0-9a-f]+))?>")
-        alike = SequenceMatcher(
-            None, *([inside.sub("<>", line) for line in lines] for lines in (old, new)), False
-        )
+        plain = [[inside.sub("<>", line) for line in lines] for lines in (old, new)]
+        alike = SequenceMatcher(None, plain[0], plain[1], autojunk=False)
         moved = {
-            block.a + n: block.b + n for block in alike.get_matching_blocks() for n in range(block.size)
+            block.a + n: block.b + n
+            for block in alike.get_matching_blocks()
+            for n in range(block.size)
         }
         places = {n for n in range(len(old)) if n not in moved}
         for tag, first, end, _, _ in alike.get_opcodes():

@@ -155,12 +155,12 @@ def _calls(of: _Text) -> Iterator[Fault]:
     for match in re.finditer(rf"(?<=[\s(!])({'|'.join(_HERE)})\(", of.code):
         if end := of.pairs.get(match.end() - 1, -1) + 1:
             yield Fault("other CPU", match.start(), match.start(), end, _HERE[match[1]])
-    for match in re.finditer(r"(?<=[\s(!])\w*decay\w*\((?=[^;]*?,)", of.code):
+    for match in re.finditer(r"(?:[=(,+!<>&|-]|\breturn)\s*(\w*decay\w*)\(", of.code):
         comma = of.end(match.end(), re.compile(","))
         end = of.pairs.get(match.end() - 1, -1) + 1
-        if of.code[comma] == "," and end and of.code[end] != ";":
+        if of.code.startswith(",", comma) and end:
             new = f"({of.text[match.end() : comma]})" + of.without(comma, end)
-            yield Fault("decay", match.start(), match.start(), end, new)
+            yield Fault("decay", match.start(1), match.start(1), end, new)
 
 
 def _statements(of: _Text) -> Iterator[Fault]:

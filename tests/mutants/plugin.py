@@ -22,7 +22,9 @@ COVER = "EASCOPE_COVER"
 #: How the checks have ended that are covered.
 _ends: dict[str, dict[str, Any]] = {}
 #: What an engine or an agent says of a run or a program that goes on for too long.
-LIMIT = re.compile(r"has not ended after|still running after|the guest is dead|no simulated progress")
+LIMIT = re.compile(
+    r"has not ended after|still running after|the guest is dead|no simulated progress"
+)
 
 
 class TooSlow(BaseException):

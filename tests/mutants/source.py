@@ -96,15 +96,21 @@ def _words(text: str) -> set[str]:
     return {word for word in re.findall(r"[a-z]{3,}", text.lower().replace("_", " "))}
 
 
-def _sentence(message: str, near: str) -> str:
-    """The sentence of ``message`` nearest to some lines of code: rare words in common count."""
+def _sentence(message: str, line: str, near: str) -> str:
+    """The sentence of ``message`` nearest to a line: rare words in common count.
+
+    Those of the lines ``near`` it count less.
+    """
     body = re.sub(r"^[\w-]+-by: .*$", "", message, flags=re.MULTILINE).strip()
     sentences = [" ".join(one.split()) for one in re.split(r"(?<=[.;])\s+|\n\n+", body)]
     found = [_words(one) for one in sentences]
-    words = _words(near)
+    own, around = _words(line), _words(near)
 
     def score(one: set[str]) -> float:
-        return sum(1 / sum(word in other for other in found) for word in one & words)
+        return sum(
+            (1 if word in own else 0.2) / sum(word in other for other in found)
+            for word in one & around
+        )
 
     return max(zip(sentences, found, strict=True), key=lambda pair: score(pair[1]))[0]
 
@@ -126,13 +132,10 @@ def mutants_of(name: str, text: str, lines: dict[int, Line]) -> list[Mutant]:
         edit = Edit(name, "".join(whole[begin:end]), "".join(faulty[begin:end]))
         near = "".join(whole[max(0, first - 5) : last + 3])
         line = lines[number]
+        old, new = ("".join(part[first:last]).strip("\n") for part in (whole, faulty))
+        sentence = _sentence(line.message, old, near)
         found.append(
-            Mutant(
-                *(fault.operator, line.patch, line.name, number),
-                *("".join(part[first:last]).strip("\n") for part in (whole, faulty)),
-                _sentence(line.message, near),
-                edit,
-            )
+            Mutant(fault.operator, line.patch, line.name, number, old, new, sentence, edit)
         )
     return found
 
@@ -148,9 +151,7 @@ def drawn(
     """
     by_line: dict[tuple[str, int], list[tuple[str, Mutant]]] = defaultdict(list)
     for mutant in mutants:
-        if patch in (None, mutant.patch) and (
-            not exceptions or _is_exception(mutant)
-        ):
+        if patch in (None, mutant.patch) and (not exceptions or _is_exception(mutant)):
             lot = sha256_bytes(f"{seed} {mutant.id}".encode())
             by_line[mutant.edit.file, mutant.line].append((lot, mutant))
     turns = [

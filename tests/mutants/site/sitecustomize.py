@@ -3,15 +3,14 @@
 
 import os
 
-from eascope.engines.qemu import engine
+from eascope.engines.qemu import command, engine
+from eascope.engines.qemu.settings import QemuSettings
 
-_command = engine.command
 
-
-def _covered(*of):  # type: ignore[no-untyped-def]
-    words = _command(*of)
+def _covered(settings: QemuSettings, files: command.BootFiles) -> list[str]:
+    words = command.command(settings, files)
     return [*words[:-2], "-plugin", os.environ["EASCOPE_COVER"], *words[-2:]]
 
 
 if "EASCOPE_COVER" in os.environ:
-    engine.command = _covered
+    vars(engine)["command"] = _covered
