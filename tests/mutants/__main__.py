@@ -77,7 +77,8 @@ class Journal:
         if "built" in line:
             found.built = line["built"]
         else:
-            found.ends[line["key"]] = (line["check"], line["end"], line["says"])
+            if found.ends.get(line["key"], ("", "passed"))[1] == "passed":
+                found.ends[line["key"]] = (line["check"], line["end"], line["says"])
 
     def note(self, mutant: Mutant, **what: Any) -> None:
         """Write a line, and know it."""
