@@ -10,6 +10,7 @@ killed anywhere, the same command continues.
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import time
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError
@@ -76,9 +78,8 @@ class Journal:
         found = self.found[line["mutant"]]
         if "built" in line:
             found.built = line["built"]
-        else:
-            if found.ends.get(line["key"], ("", "passed"))[1] == "passed":
-                found.ends[line["key"]] = (line["check"], line["end"], line["says"])
+        elif found.ends.get(line["key"], ("", "passed"))[1] == "passed":
+            found.ends[line["key"]] = (line["check"], line["end"], line["says"])
 
     def note(self, mutant: Mutant, **what: Any) -> None:
         """Write a line, and know it."""
@@ -263,7 +264,8 @@ def main(arguments: list[str] | None = None) -> int:
             print("\n".join(shown(mutant) for mutant in order[: given.most]))
             return 0
         artefact = kernel(spec.name)
-        with code.own_cache() as own, locked(own.parent / ".lock"):
+        own = code.own_cache()
+        with patch.dict(os.environ, EASCOPE_CACHE=str(own)), locked(own.parent / ".lock"):
             work = own.parent / "work"
             journal = Journal(own.parent / "journal" / f"{artefact.image.parent.name}.jsonl")
             maker = Maker(spec.name, artefact, source, work)

@@ -7,11 +7,9 @@ cache for the kernel gets the mutant, and the shared one has no object of it.
 """
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -27,33 +25,24 @@ from tests.support.mutants import edited_tree
 FOLDER = "mutants"
 #: What differs in any other way than by its code: names, and what is linked of objects.
 _LINKED = re.compile(r"(^|/)(\.tmp_|vmlinux|built-in)|/vdso/|\.mod\.o$|\.vmlinux\.")
+_NO_DATA = re.compile(r".*text|\.alt|\.comment|\.note|\.rodata\.str|__(bug|jump|ex)_table|__patch")
 #: A function's instructions, without addresses: a branch within it is to its place there.
 Functions = dict[str, list[str]]
 #: Instructions of the whole kernel, by function, that the mutant does not have as they were.
 Changed = dict[str, list[int]]
 
 
-@contextmanager
-def own_cache() -> Iterator[Path]:
-    """The cache of mutants, in place of the shared one."""
+def own_cache() -> Path:
+    """The cache of mutants, with what the shared one has by now."""
     shared = cache_root()
     own = shared / FOLDER / "cache"
     (own / "kernel").mkdir(parents=True, exist_ok=True)
-    names = [path.name for path in shared.iterdir() if path.name not in (FOLDER, "kernel")]
-    names = [name for name in names if not name.startswith("kernel-tree")]
-    names += [f"kernel/{path.name}" for path in (shared / "kernel").iterdir()]
-    for name in names:
-        if not (own / name).exists() and not Path(name).name.startswith("."):
-            (own / name).unlink(missing_ok=True)
-            (own / name).symlink_to(shared / name)
-    given = os.environ.get("EASCOPE_CACHE")
-    os.environ["EASCOPE_CACHE"] = str(own)
-    try:
-        yield own
-    finally:
-        os.environ.pop("EASCOPE_CACHE")
-        if given:
-            os.environ["EASCOPE_CACHE"] = given
+    for path in (*shared.iterdir(), *(shared / "kernel").iterdir()):
+        place = own / path.relative_to(shared)
+        if not place.exists() and not path.name.startswith((".", FOLDER, "kernel-tree")):
+            place.unlink(missing_ok=True)
+            place.symlink_to(path)
+    return own
 
 
 def place(kernel: KernelArtefact, image: Path, vmlinux: Path) -> None:
@@ -145,10 +134,11 @@ def _objects(out: Path, below: str = "") -> Iterator[str]:
             yield name
 
 
-def _data(path: Path) -> str:
-    """What an object has besides instructions and strings; lines never move."""
-    text = _listing(path, "-s", "-j", ".data", "-j", ".rodata", "-j", ".init.data", "-j", ".bss")
-    return text.partition("Contents")[2]
+def _data(path: Path) -> dict[str, str]:
+    """What an object has besides instructions, strings and tables of places; lines never move."""
+    parts = re.split(r"^Contents of section (\S+):\n", _listing(path, "-s"), flags=re.MULTILINE)[1:]
+    sections = zip(parts[::2], parts[1::2], strict=True)
+    return {name: data for name, data in sections if not _NO_DATA.match(name)}
 
 
 def compare(whole: Path, out: Path, below: str) -> Changed | None:
@@ -208,6 +198,6 @@ def build_mutant(
             place(artefact, out / "arch/arm64/boot/Image", out / "vmlinux")
             return found
     except CommandFailed as error:
-        if "error:" not in str(error):
+        if not re.search("error:|undefined reference", str(error)):
             raise
         return "not compiled"
