@@ -32,11 +32,10 @@ from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source, find_source
 from tests.mutants import checks, code
 from tests.mutants.checks import Check, Reach, fastest_first
+from tests.mutants.plugin import KILLS
 from tests.mutants.source import Mutant, drawn, mutants_of, queue_lines
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-#: Ends of a check that say that the kernel is wrong.
-KILLS = ("assertion", "warning", "simulated-time limit")
 
 
 @dataclass
@@ -78,7 +77,7 @@ class Journal:
         found = self.found[line["mutant"]]
         if "built" in line:
             found.built = line["built"]
-        elif found.ends.get(line["key"], ("", "passed"))[1] == "passed":
+        else:
             found.ends[line["key"]] = (line["check"], line["end"], line["says"])
 
     def note(self, mutant: Mutant, **what: Any) -> None:
@@ -147,7 +146,8 @@ def judge(mutant: Mutant, journal: Journal, maker: Maker) -> str:
             maker.build(mutant)
         keys = {check.name: check.key for check in left}
         for line in maker.ask(left):
-            journal.note(mutant, key=keys[line["check"]], **line)
+            kept = {name: line[name] for name in ("check", "end", "says")}
+            journal.note(mutant, key=keys[line["check"]], **kept)
     if found.killer:
         name, end, says = found.killer
         return f"killed by {name}: {end}: {says}"

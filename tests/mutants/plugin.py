@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A plugin of pytest: writes which checks there are, how each ends and why, a line of JSON each."""
 
+import base64
 import json
 import os
 import re
 import resource
 import signal
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,10 @@ from tests.support.stress import SPLAT
 LINES, BOUND = "EASCOPE_CHECKS", "EASCOPE_CHECK_BOUND"
 #: The option of ``cover.c`` for QEMU; the plugin puts in the file.
 COVER = "EASCOPE_COVER"
-#: How the checks have ended that are covered.
-_ends: dict[str, dict[str, Any]] = {}
+#: Ends that say that the kernel is wrong.
+KILLS = ("assertion", "warning", "simulated-time limit")
+#: How the check that runs has ended.
+_line: dict[str, str] = {}
 #: What an engine or an agent says of a run or a program that goes on for too long.
 LIMIT = re.compile(
     r"has not ended after|still running after|the guest is dead|no simulated progress"
@@ -37,7 +41,7 @@ def _write(line: dict[str, Any]) -> None:
 
 
 def end_of(error: BaseException) -> str:
-    """How a check ends that raises ``error``: each but the last two says that the kernel is wrong.
+    """How a check ends that raises ``error``.
 
     A failed line of the guest's script is an assertion, as `expect` is and as the exit status of a
     program that looks by itself.
@@ -51,43 +55,15 @@ def end_of(error: BaseException) -> str:
         return "simulated-time limit"
     if "guest panic" in text or (isinstance(error, EngineFailed) and SPLAT.search(text)):
         return "warning"
-    return "assertion"
+    return "error" if text.startswith(("fast engine:", "QEMU")) else "assertion"
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Write each check with its marks."""
+    """Write each check with the kernels that it boots."""
     if session.config.option.collectonly:
         for item in session.items:
             names = [name for mark in item.iter_markers("kernels") for name in mark.args]
-            marks = sorted({mark.name for mark in item.iter_markers()})
-            _write({"check": item.nodeid, "kernels": names, "marks": marks})
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Bound a check; where it is covered, share no fixture with others, and write what it took."""
-
-    def stop(*_: object) -> None:
-        raise TooSlow
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(int(os.environ.get(BOUND, "0")))
-    option = os.environ.get(COVER, "")
-    if option:
-        bits = Path(f"{os.environ[LINES]}.bits")
-        bits.unlink(missing_ok=True)
-        os.environ[COVER] = re.sub(r"out=.*", f"out={bits}", option)
-        began = _cpu_s()
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    runtestprotocol(item, nextitem=None if option else nextitem)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    signal.alarm(0)
-    if option:
-        kept = bits.with_name(f"{_ends[item.nodeid]['n']}.bits")
-        if bits.is_file():
-            bits.rename(kept)
-        _write({**_ends[item.nodeid], "cpu_s": _cpu_s() - began, "bits": str(kept)})
-    return True
+            _write({"check": item.nodeid, "kernels": names})
 
 
 def _cpu_s() -> float:
@@ -95,16 +71,41 @@ def _cpu_s() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Run a check within the bound, and write how it ends; what kills a mutant is the last one.
+
+    In a coverage run it shares no fixture with others, so it boots all that it looks at.
+    """
+
+    def stop(*_: object) -> None:
+        raise TooSlow
+
+    option, bits = os.environ.get(COVER), f"{os.environ[LINES]}.bits"
+    if option:
+        Path(bits).unlink(missing_ok=True)
+        os.environ[COVER] = f"{option.partition('out=')[0]}out={bits}"
+    began = _cpu_s()
+    _line.clear()
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(int(os.environ.get(BOUND, "0")))
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    runtestprotocol(item, nextitem=None if option else nextitem)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    signal.alarm(0)
+    if option:
+        seen = Path(bits).read_bytes() if Path(bits).is_file() else b""
+        _line["seen"] = base64.b64encode(zlib.compress(seen)).decode()
+    elif _line["end"] in KILLS:
+        item.session.shouldfail = "a mutant is killed"
+    _write({"check": item.nodeid, **_line, "cpu_s": round(_cpu_s() - began, 1)})
+    return True
+
+
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Write how a check has ended."""
+    """Keep how a check has ended: the first failure counts."""
     error = call.excinfo.value if call.excinfo is not None else None
-    if error is None and call.when != "call":
-        return
-    says = next(iter(str(error or "").strip().splitlines()), "")[:200]
-    skipped = isinstance(error, pytest.skip.Exception)
-    end = "passed" if error is None else "skipped" if skipped else end_of(error)
-    line = {"check": item.nodeid, "end": end, "says": says}
-    if COVER not in os.environ:
-        _write(line)
-    elif _ends.get(item.nodeid, line)["end"] == "passed":
-        _ends[item.nodeid] = {**line, "n": len(_ends)}
+    if _line.get("end", "passed") == "passed" and (error is not None or call.when == "call"):
+        skipped = isinstance(error, pytest.skip.Exception)
+        _line["end"] = "passed" if error is None else "skipped" if skipped else end_of(error)
+        _line["says"] = next(iter(str(error or "").strip().splitlines()), "")[:200]

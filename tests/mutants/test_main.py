@@ -10,6 +10,7 @@ from eascope.host.errors import RequestError
 from tests.mutants import __main__ as machine
 from tests.mutants.checks import Check
 from tests.mutants.code import Changed
+from tests.mutants.plugin import KILLS
 from tests.mutants.source import Mutant, drawn
 from tests.mutants.test_source import toy
 
@@ -45,7 +46,7 @@ class Made:
             if end == "killed here":
                 raise Killed
             yield {"check": check.name, "end": end, "says": "why"}
-            if end != "passed":
+            if end in KILLS:
                 return
 
 

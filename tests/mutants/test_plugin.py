@@ -21,6 +21,7 @@ def failed(reason: str, *console: str) -> EngineFailed:
         (failed("fast engine: QEMU died", "WARNING: CPU: 0 PID: 1 at kernel/x.c"), "warning"),
         (failed("the run has not ended after 60.000 simulated seconds"), "simulated-time limit"),
         (failed("wait toy: still running after 20000 ms"), "simulated-time limit"),
+        (failed("fast engine: cannot write console.log"), "error"),
         (TooSlow(), "too slow"),
         (KeyError("log"), "error"),
     ],
