@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What of an object's code a mutant changes."""
 
-from tests.mutants.code import changed, functions
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eascope.host.cache import artefact, check_artefact
+from eascope.kernels.build import KernelArtefact
+from tests.mutants import code
+from tests.mutants.code import changed, compare, functions, place, withdraw
 
 LISTING = """
 toy.o:     file format elf64-littleaarch64
@@ -53,3 +61,52 @@ def test_a_branch_to_another_place_is_another_one() -> None:
 
 def test_a_function_that_is_gone_is_changed_throughout_and_a_new_one_nowhere() -> None:
     assert changed({"a": ["nop", "ret"]}, {"b": ["ret"]}) == {"a": [0, 1], "b": []}
+
+
+def test_a_mutant_lies_in_its_kernels_place_of_another_cache_alone(
+    own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_cache.mkdir()
+
+    def build(folder: Path) -> None:
+        for name in ("Image", "vmlinux", "config"):
+            (folder / name).write_text(f"the kernel's {name}")
+
+    whole = artefact("kernel", {"name": "toy"}, build)
+    unknown: Any = None  # where its source is from
+    kernel = KernelArtefact(
+        "toy", whole / "Image", whole / "vmlinux", whole / "config", "", unknown
+    )
+    monkeypatch.setenv("EASCOPE_CACHE", str(code.own_cache()))
+    for name in ("Image", "vmlinux"):
+        (tmp_path / name).write_text("a mutant's")
+    for _ in range(2):
+        place(kernel, tmp_path / "Image", tmp_path / "vmlinux")
+        found = artefact("kernel", {"name": "toy"}, build)
+        check_artefact(found)
+        assert (found / "Image").read_text() == "a mutant's"
+        assert (found / "config").read_text() == "the kernel's config"
+        assert (whole / "Image").read_text() == "the kernel's Image"
+    withdraw(kernel)
+    assert artefact("kernel", {"name": "toy"}, build).resolve() == whole
+
+
+def test_objects_of_the_same_code_and_data_are_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other strings and names of symbols are the same code."""
+    listed = {
+        "whole": (LISTING, "Contents of section .data:\n 0000 01\n"),
+        "same": (LISTING, "Contents of section .data:\n 0000 01\n"),
+        "data": (LISTING, "Contents of section .data:\n 0000 02\n"),
+        "code": (LISTING.replace("cmp", "cmn"), "Contents of section .data:\n 0000 01\n"),
+    }
+    for name in listed:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "toy.o").write_text(name)
+    monkeypatch.setattr(
+        "tests.mutants.code._listing",
+        lambda path, *how: listed[path.parent.name]["-s" in how],
+    )
+    found = {name: compare(tmp_path / "whole", tmp_path / name, "") for name in listed}
+    assert found == {"whole": None, "same": None, "data": {}, "code": {"toy": [0]}}
