@@ -5,7 +5,8 @@ import difflib
 import re
 import shutil
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +18,7 @@ from eascope.kernels.kconfig import configure, fragment_text, make
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.source import Source
 from eascope.kernels.variants import SERIES
-from eascope.kernels.worktree import OUT, worktree
+from eascope.kernels.worktree import OUT, patched, worktree
 
 #: Files of mutants, by queue.
 DIFFS = Path(__file__).parents[1] / "kernels/mutants"
@@ -134,17 +135,20 @@ def must_fail(check: GuestCheck, kernel: KernelArtefact, platform: Platform, fol
     assert where == name, f"{where} fails, not {name}: {failure}"
 
 
-def edited_image(
+@contextmanager
+def edited_tree(
     kernel: str, edits: Sequence[Edit], source: Source, folder: Path, options: Sequence[str] = ()
-) -> Path:
-    """The image of ``kernel`` with ``edits``, built where kernels are built.
+) -> Iterator[Callable[..., Path]]:
+    """A function that builds targets of ``kernel`` with ``edits``, where kernels are built.
+
+    It returns the folder of what is built.
 
     :param options: configuration options that are on, in addition to the kernel's own.
     """
     spec, release = kernel_named(kernel), source.release.name
     queues = [SERIES / series for series in spec.series]
-    with worktree(source, queues) as tree:
-        texts = {edit.file: (tree / edit.file).read_text() for edit in edits}
+    with patched(source, queues) as kept:
+        texts = {edit.file: (kept.tree / edit.file).read_text() for edit in edits}
     queue = folder / "edited"
     queue.mkdir(parents=True)
     names_of = [f"{number:04}-edit.patch" for number in range(1, len(edits) + 1)]
@@ -152,12 +156,25 @@ def edited_image(
     for name, edit in zip(names_of, edits, strict=True):
         (queue / name).write_text(edit.patch(texts[edit.file]))
         texts[edit.file] = edit.edited(texts[edit.file])
-    image, log = folder / "Image", folder / "log"
     fragment = fragment_text(spec, release) + "".join(f"CONFIG_{name}=y\n" for name in options)
-    with worktree(source, [*queues, queue], options) as tree:
-        configure(tree, tree / OUT, fragment, log)
-        make(tree, tree / OUT, ["Image"], log, **names(spec, release))
-        shutil.copyfile(tree / OUT / "arch/arm64/boot/Image", image)
+    with worktree(source, [*queues, *([queue] if edits else [])], options) as tree:
+        out, log = tree / OUT, folder / "log"
+        configure(tree, out, fragment, log)
+
+        def build(*targets: str) -> Path:
+            make(tree, out, [*targets], log, **names(spec, release))
+            return out
+
+        yield build
+
+
+def edited_image(
+    kernel: str, edits: Sequence[Edit], source: Source, folder: Path, options: Sequence[str] = ()
+) -> Path:
+    """The image of an `edited_tree`."""
+    image = folder / "Image"
+    with edited_tree(kernel, edits, source, folder, options) as build:
+        shutil.copyfile(build("Image") / "arch/arm64/boot/Image", image)
     return image
 
 
