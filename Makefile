@@ -4,7 +4,7 @@ EASCOPE := .venv/bin/eascope
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models research pages \
+.PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models research generate accept site \
 	noise engine-agreement power-calibration
 
 help: ## this list
@@ -45,8 +45,19 @@ rootfs: setup ## build the guest images (IMAGE_PROVIDER=buildroot: with Buildroo
 research: setup ## execute a study's missing runs and write its record: STUDY="uclamp --seeds 3" (resumable)
 	@nice $(PYTHON) -m research.run $(STUDY)
 
-pages: setup ## draw docs/results from the records, without any run
+generate: setup ## write everything that is generated: reference pages, pages of variants and of results
+	@$(PYTHON) -m eascope.experiments.cli.reference
+	@$(PYTHON) -m eascope.analysis.measures
 	@$(PYTHON) -m research.draw
+	@$(PYTHON) -m research.variants
+
+accept: generate ## the same, and take what tests print as right: read git diff before you commit it
+	@git grep -lz SnapshotAssertion -- 'tests/*/test_*.py' | \
+		xargs -0 $(PYTHON) -m pytest -q -m "not long and not guest" --snapshot-update
+
+site: setup ## the pages as a site with search, in build/site/html; every link is checked
+	@$(PYTHON) -m pip install -q --disable-pip-version-check -e '.[site]'
+	@$(PYTHON) -m research.site
 
 noise: setup ## measure the noise floors of the record's scenarios anew (resumable)
 	@nice $(PYTHON) -m eascope.experiments.renew noise $(SCENARIOS)

@@ -7,7 +7,7 @@ powers of the same CPU: the maker's power profile, or a measurement.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,17 +17,45 @@ from eascope.host.strict import StrictTable
 PUBLISHED, PROFILE, MEASURED, DERIVED = "published", "profile", "measured", "derived"
 WATTSON, SMOOTH = "wattson", "wattson-smooth"
 
+#: What a model reads the power of a busy CPU from: `power_uw` of OPPs, a table of its own per
+#: cluster (``busy.NAME``), ``[curves]``, those of a rail, or nothing of the platform file.
+OPPS, BUSY, CURVES, RAIL, EVENTS = "opps", "busy", "curves", "rail", "events"
+
+
+@dataclass(frozen=True)
+class PowerKind:
+    """What is known of a power without its model, which `power.choice.MODELS` has.
+
+    :param meaning: a line for lists.
+    :param reads: one of `OPPS`, `BUSY`, `CURVES`, `RAIL` and `EVENTS`.
+    :param evidence: how its figures came about.
+    """
+
+    meaning: str
+    reads: str
+    evidence: str = "published"
+
+
 #: What a run can be billed by.
-BILLED = {
-    PUBLISHED: "the power that the kernel is given",
-    PROFILE: "the maker's power profile: what each part adds while it is busy",
-    MEASURED: "power measured on the device",
-    WATTSON: "the chip maker's curves: littles by the running CPU elsewhere that draws most",
-    SMOOTH: "the same curves, littles by the supply of the rail that they share",
-    DERIVED: "McPAT's figures of events and leakage",
+BILLED: Mapping[str, PowerKind] = {
+    PUBLISHED: PowerKind("the power that the kernel is given", OPPS),
+    PROFILE: PowerKind("the maker's power profile: what each part adds while it is busy", BUSY),
+    MEASURED: PowerKind("power measured on the device", BUSY),
+    WATTSON: PowerKind(
+        "the chip maker's curves: littles by the running CPU elsewhere that draws most", CURVES
+    ),
+    SMOOTH: PowerKind("the same curves, littles by the supply of the rail that they share", RAIL),
+    DERIVED: PowerKind("McPAT's figures of events and leakage", EVENTS, "computed"),
 }
+
+
+def reading(*sources: str) -> set[str]:
+    """The names of powers that read one of these."""
+    return {name for name, kind in BILLED.items() if kind.reads in sources}
+
+
 #: Those whose power of a busy CPU is a table of its own in the platform file.
-TABLES = (PROFILE, MEASURED)
+TABLES = tuple(name for name, kind in BILLED.items() if kind.reads == BUSY)
 
 #: Whether shared parts are billed apart from the CPUs, or are in the power of a busy CPU.
 APART, INCLUDED = "apart", "included"

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from eascope.configs.billing import BILLED, DERIVED
+from eascope.configs.billing import BILLED
 from eascope.configs.core import PIPELINES
 from eascope.configs.source import source_text
 from eascope.host.errors import names_allowed, unknown
@@ -185,7 +185,6 @@ _RUNS = (
     "docs/results/characterisation.md"
 )
 #: How the source of each billed power begins.
-_POWER = {name: "computed" if name == DERIVED else "published" for name in BILLED}
 
 
 @dataclass(frozen=True)
@@ -426,7 +425,7 @@ class BillingKnobs:
         word="{}-power",
         metavar="M",
         axis="power",
-        others={name: f"{_POWER[name]}: {meaning}" for name, meaning in BILLED.items()},
+        others={name: f"{kind.evidence}: {kind.meaning}" for name, kind in BILLED.items()},
         elsewhere="[billing]",
     )
     shared_power: str = knob(

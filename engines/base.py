@@ -165,6 +165,10 @@ class Engine(Protocol):
     def elides(self) -> bool:
         """Whether busy loops are elided unless a person asks for their execution."""
 
+    @property
+    def shares_boots(self) -> bool:
+        """Whether runs of one machine may go on from one boot, which changes no byte of them."""
+
     def status(self) -> str:
         """One line with version and path of the simulator; makes nothing.
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from eascope.configs.activity import CAPACITY_TOLERANCE, Activity, with_speeds
-from eascope.configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED, SMOOTH, WATTSON
+from eascope.configs.billing import BUSY, CURVES, DERIVED, EVENTS, OPPS, RAIL, reading
 from eascope.configs.knobs import ACTIVITY, CONTROLS, HARDWARE, PLATFORM
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
@@ -71,16 +71,16 @@ def billed_by_others(names: Names, power: str) -> str:
 
 def _billing_figures(platform: Platform) -> dict[str, tuple[object, Collection[str]]]:
     """What may bill, by its key: figures, and the powers that read them."""
-    tables = {PUBLISHED, PROFILE, MEASURED}
+    tables, derived = reading(OPPS, BUSY), reading(EVENTS)
     shared = tables - {*platform.billing.included}
-    leaks = {DERIVED} if platform.idle.leakage != DERIVED else {DERIVED} | tables
+    leaks = derived if platform.idle.leakage != DERIVED else derived | tables
     curves = platform.curves
     found: dict[str, tuple[object, Collection[str]]] = {
         "temperature_c": (platform.temperature_c, leaks),
-        "idle": (platform.idle, tables | {DERIVED}),
-        "shared": (platform.shared, shared | {DERIVED}),
-        "curves": (curves and replace(curves, rail_active=0, source=""), {WATTSON, SMOOTH}),
-        "curves.rail_uw_per_mhz_v2": (curves and curves.rail_active, {SMOOTH}),
+        "idle": (platform.idle, tables | derived),
+        "shared": (platform.shared, shared | derived),
+        "curves": (curves and replace(curves, rail_active=0, source=""), reading(CURVES, RAIL)),
+        "curves.rail_uw_per_mhz_v2": (curves and curves.rail_active, reading(RAIL)),
     }
     for cluster in platform.clusters:
         where = f"cluster.{cluster.name}"
@@ -88,7 +88,7 @@ def _billing_figures(platform: Platform) -> dict[str, tuple[object, Collection[s
         parts = [cluster.shared_on_uw, cluster.shared_off_uw]
         idle = [state.power_uw for state in cluster.idle_states]
         found |= {
-            f"{where}.opps.power_uw": (opps, {PUBLISHED}),
+            f"{where}.opps.power_uw": (opps, reading(OPPS)),
             f"{where}.shared_uw": (parts, shared),
             f"{where}.idle_states.power_uw": (idle, tables - leaks),
             **{f"{where}.busy.{busy.name}": (busy.power_uw, {busy.name}) for busy in cluster.busy},

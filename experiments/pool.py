@@ -86,7 +86,7 @@ class Work:
             (names.scenario.name, request.full),
             names.scenario.window.simulated_s(request.full) + stir_ms / 1000,
             engine.host_s_per_s(elide=request.elide),
-            1 / sharing if getattr(engine, "shares_boots", False) else 1.0,
+            1 / sharing if engine.shares_boots else 1.0,
         )
 
     @staticmethod

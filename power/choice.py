@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from eascope.configs.activity import Activity
-from eascope.configs.billing import DERIVED, SMOOTH, WATTSON
+from eascope.configs.billing import BUSY, CURVES, DERIVED, OPPS, RAIL, reading
 from eascope.configs.knobs import BILLINGS
 from eascope.configs.platform import Platform
 from eascope.host.errors import RequestError
@@ -12,6 +14,29 @@ from eascope.power.curves import CurvePower
 from eascope.power.derived import DerivedPower
 from eascope.power.model import PowerModel
 from eascope.power.stated import StatedPower
+
+#: Makes a model of a platform, whose activity derived power reads; the last is its name.
+Maker = Callable[[Platform, Activity, str], PowerModel]
+
+
+def _stated(platform: Platform, activity: Activity, name: str) -> PowerModel:
+    return StatedPower(platform, name)
+
+
+def _curves(platform: Platform, activity: Activity, name: str) -> PowerModel:
+    return CurvePower(platform, name)
+
+
+def _derived(platform: Platform, activity: Activity, name: str) -> PowerModel:
+    return DerivedPower(platform, activity)
+
+
+#: Every power model by its name in `BILLED`. A new one is an entry in both, and its own file.
+MODELS: dict[str, Maker] = {
+    **dict.fromkeys(reading(OPPS, BUSY), _stated),
+    **dict.fromkeys(reading(CURVES, RAIL), _curves),
+    DERIVED: _derived,
+}
 
 
 def power_of(platform: Platform, name: str | None = None) -> str:
@@ -32,8 +57,4 @@ def power_model(name: str | None, platform: Platform, activity: Activity) -> Pow
     :raises RequestError: when the platform does not offer it, or it does not know a core.
     """
     chosen = power_of(platform, name)
-    if chosen == DERIVED:
-        return DerivedPower(platform, activity)
-    if chosen in (WATTSON, SMOOTH):
-        return CurvePower(platform, chosen)
-    return StatedPower(platform, chosen)
+    return MODELS[chosen](platform, activity, chosen)

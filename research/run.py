@@ -345,7 +345,7 @@ def write(study: Path, record: Mapping[str, Any], file: str = RECORD) -> None:
     if from_changed_checkout(made_with):
         say(f"warning: {study.name}: eascope {made_with}: commit the changes, then make it again")
     write_atomic(study / file, record_bytes(record))
-    say(f"  {shown_path(study / file)}; draw its page: make pages")
+    say(f"  {shown_path(study / file)}; draw its page: make generate")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -69,6 +69,7 @@ class Gem5Engine:
 
     mode: str = DEFAULT_MODE
     name: str = NAME
+    shares_boots: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a mode that does not exist."""

@@ -69,10 +69,7 @@ class QemuIdentity(Identity):
 
 @dataclass(frozen=True)
 class QemuEngine:
-    """See :class:`engines.base.Engine`.
-
-    :param shares_boots: whether runs of one machine go on from one boot. It changes no byte.
-    """
+    """See :class:`engines.base.Engine`."""
 
     name: str = NAME
     mode: str = ""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``docs/reference/command-line.md``, from the parsers, and ``controls.md``, from the knobs.
 
-``python -m eascope.experiments.cli.reference`` writes the pages, and
-``docs/reference/variants.md``. Tests assert that the committed pages are what the parsers and the
-declarations give.
+``make generate`` writes the pages. Tests assert that the committed pages are what the parsers and
+the declarations give.
 """
 
 from __future__ import annotations
@@ -13,10 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eascope.configs.knobs import AXES, BILLING, BILLINGS, CONTROLS, PLATFORM, Knob
-from eascope.experiments.cli import variants_page
 from eascope.experiments.cli.verbs import make_parser
 from eascope.host.table import Row, Table, TableCell
-from eascope.kernels.variants import load_catalogue
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGE, CONTROLS_PAGE = REFERENCE / "command-line.md", REFERENCE / "controls.md"
@@ -120,4 +117,3 @@ def _metavar(action: argparse.Action) -> str:
 if __name__ == "__main__":
     PAGE.write_text(page())
     CONTROLS_PAGE.write_text(controls_page())
-    variants_page.PAGE.write_text(variants_page.page(load_catalogue().shipped()))

@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Variants in words, for ``eascope list variants --long`` and ``docs/reference``.
-
-The page has a hand-written head, ``variants.md.in``, and a row for each variant of
-``kernels/variants.toml``. A test asserts that the committed page is what the two files give.
-"""
+"""Variants in words, for ``eascope list variants --long``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eascope.kernels.naming import releases_of
@@ -17,11 +12,6 @@ from eascope.kernels.switches import switch_words
 
 if TYPE_CHECKING:
     from eascope.kernels.variants import Variant
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "variants.md"
-
-#: The page up to the rows of its last table, written by hand.
-KEYS = Path(__file__).with_name("variants.md.in")
 
 
 def object_of(variant: Variant) -> dict[str, Any]:
@@ -57,9 +47,3 @@ def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
         yield "boot arguments", variant.boot
     yield "switches", " ".join(switch_words(variant.switches)) or "none"
     yield "declares", f"EAS {eas}, governor {variant.declares.governor}"
-
-
-def page(variants: Iterable[Variant]) -> str:
-    """The page: its hand-written head, then a row for each of ``variants``."""
-    rows = (f"| {entry.name} | {entry.kernel} | {entry.summary} |\n" for entry in variants)
-    return KEYS.read_text() + "".join(rows)

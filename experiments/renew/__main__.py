@@ -133,7 +133,7 @@ def _write(record: KnownRecord, name: str) -> None:
     if from_changed_checkout(made_with):
         say(f"warning: {name}.json: eascope {made_with}: commit the changes, then make it again")
     record.write(DATA / f"{name}.json")
-    say(f"  {shown_path(DATA / name)}.json; draw the pages again: make pages")
+    say(f"  {shown_path(DATA / name)}.json; draw the pages again: make generate")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ NOT_TYPED = {
     "research.run": CAMPAIGN,
     "make noise": CAMPAIGN,
     "make engine-agreement": CAMPAIGN,
-    "make pages": CHECKOUT,
+    "make generate": CHECKOUT,
     "make power-calibration": MEASUREMENTS,
 }
 

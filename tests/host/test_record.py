@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from eascope.host.errors import EascopeError
 from eascope.host.record import REST, Record, RecordError, child, json_key, load_json
@@ -82,44 +83,41 @@ class Named(Record):
     prepared: int = field(default=0, metadata=json_key("with"))
 
 
-def test_a_field_may_have_another_key() -> None:
+def test_a_field_may_have_another_key(snapshot: SnapshotAssertion) -> None:
     content = {"rt-app": "x", "copy-1": {"at": 1}, "with": 2}
     record = Named.decode(content, "f")
     assert record == Named(rt_app="x", others={"copy-1": Part(1)}, prepared=2)
     assert record.encode() == content
     assert child(record, "rt-app") == "x"
     assert Named.decode({"rt-app": "x"}, "f").encode() == {"rt-app": "x"}
-    for wrong, message in (
-        ({"rt_app": "x"}, "f: rt-app is missing: allowed: a text"),
-        ({"rt-app": 1}, "f: rt-app = 1: allowed: a text"),
-        ({"rt-app": "x", "copy-1": {"at": "1"}}, "f: copy-1.at = '1': allowed: a whole number"),
-    ):
+    for wrong in ({"rt_app": "x"}, {"rt-app": 1}, {"rt-app": "x", "copy-1": {"at": "1"}}):
         with pytest.raises(RecordError) as caught:
             Named.decode(wrong, "f")
-        assert str(caught.value) == message
+        assert str(caught.value) == snapshot(name=json.dumps(wrong))
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"name": 5}, "f: name = 5: allowed: a text"),
-        ({"share": True}, "f: share = True: allowed: a number"),
-        ({"on": 0}, "f: on = 0: allowed: true or false"),
-        ({"parts": {}}, "f: parts = {}: allowed: a list"),
-        ({"parts": [[]]}, "f: parts.0 = []: allowed: an object"),
-        ({"parts": [{"at": "x"}]}, "f: parts.0.at = 'x': allowed: a whole number"),
-        ({"parts": [{}]}, "f: parts.0.at is missing: allowed: a whole number"),
-        ({"pair": ["a"]}, "f: pair = ['a']: allowed: a list of 2"),
-        ({"by_name": {"b": "c"}}, "f: by_name.b = 'c': allowed: a number"),
-        ({"nothing": 1.5}, "f: nothing = 1.5: allowed: a whole number"),
-        ({"either": "x"}, "f: either = 'x': allowed: a list"),
-        ({"more": 1}, "f: more = 1: allowed: no such key in this version"),
+        {"name": 5},
+        {"share": True},
+        {"on": 0},
+        {"parts": {}},
+        {"parts": [[]]},
+        {"parts": [{"at": "x"}]},
+        {"parts": [{}]},
+        {"pair": ["a"]},
+        {"by_name": {"b": "c"}},
+        {"nothing": 1.5},
+        {"either": "x"},
+        {"more": 1},
     ],
+    ids=json.dumps,
 )
-def test_a_wrong_value_is_one_line(change: dict[str, Any], message: str) -> None:
+def test_a_wrong_value_is_one_line(change: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     with pytest.raises(RecordError) as caught:
         Whole.decode({**GIVEN, **change}, "f")
-    assert str(caught.value) == message
+    assert str(caught.value) == snapshot
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from eascope.host.errors import RequestError, bad_input, one_line
 from eascope.host.strict import StrictTable, read_json, read_toml, toml_text
@@ -15,42 +16,40 @@ from tests.support.refusals import refusal
 
 Reader = Callable[[Path], StrictTable]
 
-#: Content of a file, who reads it, what the line says.
-CONTENT: dict[str, tuple[bytes, Reader, str]] = {
-    "TOML nested too deeply": (b"a = " + b"[" * 20_000, read_toml, "nested too deeply"),
-    "JSON nested too deeply": (b'{"a":' + b"[" * 200_000, read_json, "nested too deeply"),
-    "a decimal of 5000 digits, TOML": (b"a = 1" + b"0" * 4999, read_toml, "4300 digits"),
-    "a decimal of 5000 digits, JSON": (
-        b'{"a": 1' + b"0" * 4999 + b"}",
-        read_json,
-        "000... is not a 64-bit",
-    ),
-    "a hexadecimal of 5000 digits": (b"a = [{b = 0x1" + b"0" * 4999 + b"}]", read_toml, "19997"),
-    "an integer of 65 bits": (b'{"a": 18446744073709551616}', read_json, "not a 64-bit integer"),
-    "a date": (b"a = 1\n[t]\nb = [2020-01-01]", read_toml, "t.b[0] = 2020-01-01: allowed: a text"),
-    "a time": (b"a = 07:32:00", read_toml, "a = 07:32:00: allowed: a text, a finite number"),
-    "not a number": (b"a.b = nan", read_toml, "a.b = nan: allowed: a text, a finite number"),
-    "infinite": (b'{"a": -Infinity}', read_json, "-Infinity is not a finite number"),
-    "dotted too deeply": (b"a" + b".a" * 5000 + b" = 1", read_toml, "more than 64 levels deep"),
-    "a key of 5000 characters": (b"k" * 5000 + b" = nan", read_toml, f"{'k' * 77}... = nan: allo"),
-    "TOML that is not UTF-8": (b"a = '\xff'", read_toml, "byte 5 is not UTF-8"),
-    "JSON that is not UTF-8": (b'{"a": "\xff"}', read_json, "byte 7 is not UTF-8"),
-    "JSON with a key twice": (b'{"a": {"b": 1, "b": 2}}', read_json, "'b' is there twice"),
-    "a list for an object": (b"[1]", read_json, "a list: allowed: a JSON object"),
-    "half of an object": (b'{"a": ', read_json, "not JSON: Expecting value (line 1"),
-    "half of a table": (b"[a", read_toml, "not TOML"),
+#: Content of a file, and who reads it. The lines are in __snapshots__.
+CONTENT: dict[str, tuple[bytes, Reader]] = {
+    "TOML nested too deeply": (b"a = " + b"[" * 20_000, read_toml),
+    "JSON nested too deeply": (b'{"a":' + b"[" * 200_000, read_json),
+    "a decimal of 5000 digits, TOML": (b"a = 1" + b"0" * 4999, read_toml),
+    "a decimal of 5000 digits, JSON": (b'{"a": 1' + b"0" * 4999 + b"}", read_json),
+    "a hexadecimal of 5000 digits": (b"a = [{b = 0x1" + b"0" * 4999 + b"}]", read_toml),
+    "an integer of 65 bits": (b'{"a": 18446744073709551616}', read_json),
+    "a date": (b"a = 1\n[t]\nb = [2020-01-01]", read_toml),
+    "a time": (b"a = 07:32:00", read_toml),
+    "not a number": (b"a.b = nan", read_toml),
+    "infinite": (b'{"a": -Infinity}', read_json),
+    "dotted too deeply": (b"a" + b".a" * 5000 + b" = 1", read_toml),
+    "a key of 5000 characters": (b"k" * 5000 + b" = nan", read_toml),
+    "TOML that is not UTF-8": (b"a = '\xff'", read_toml),
+    "JSON that is not UTF-8": (b'{"a": "\xff"}', read_json),
+    "JSON with a key twice": (b'{"a": {"b": 1, "b": 2}}', read_json),
+    "a list for an object": (b"[1]", read_json),
+    "half of an object": (b'{"a": ', read_json),
+    "half of a table": (b"[a", read_toml),
 }
 
 
 @pytest.mark.parametrize("case", CONTENT)
-def test_a_file_that_cannot_be_parsed_is_one_line(tmp_path: Path, case: str) -> None:
-    content, read, words = CONTENT[case]
+def test_a_file_that_cannot_be_parsed_is_one_line(
+    tmp_path: Path, case: str, snapshot: SnapshotAssertion
+) -> None:
+    content, read = CONTENT[case]
     path = tmp_path / "given"
     path.write_bytes(content)
     message = refusal(read, path)
     assert message.startswith(f"{path}: ")
-    assert words in message
     assert len(message) < len(str(path)) + 200
+    assert message.removeprefix(f"{path}: ") == snapshot
 
 
 def _fifo(path: Path) -> None:

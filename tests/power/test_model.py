@@ -7,13 +7,13 @@ from itertools import pairwise
 import pytest
 
 from eascope.configs.activity import Activity, KernelActivity, load_activity
-from eascope.configs.billing import ChipShared
+from eascope.configs.billing import BILLED, ChipShared
 from eascope.configs.core import list_cores
 from eascope.configs.knobs import STATED
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.host.errors import RequestError
-from eascope.power.choice import power_model, power_of
+from eascope.power.choice import MODELS, power_model, power_of
 from eascope.power.derived import DerivedPower, whole
 from eascope.power.em import capacities_of, em_rows, inefficient, records, text
 from eascope.power.events import load_events
@@ -272,6 +272,16 @@ def test_what_a_platform_does_not_offer_is_refused_with_what_it_does() -> None:
     for name in ("profile", "wattson"):
         wrong = refusal(power_of, load_platform("juno-r2"), name)
         assert wrong == f"--power {name}: juno-r2 offers measured (default), published, derived"
+
+
+def test_every_power_has_a_model_and_the_registry_chooses_it(
+    juno: Platform, juno_activity: Activity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MODELS.keys() == BILLED.keys()
+    toy = StatedPower(juno)
+    monkeypatch.setitem(MODELS, "derived", lambda platform, activity, name: toy)
+    assert power_model("derived", juno, juno_activity) is toy
+    assert power_model("published", juno, juno_activity) is not toy
 
 
 def test_every_offer_is_a_model_of_that_name_and_key(pixel6: Platform) -> None:

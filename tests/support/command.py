@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from eascope.experiments.cli.main import main
+from tests.support.repo import REPO
 from tests.support.waiting import call
 
 EASCOPE = [sys.executable, "-m", "eascope.experiments.cli.main"]
@@ -83,6 +84,14 @@ def refused(*arguments: str) -> str:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1, done.stderr
     return done.stderr.removeprefix("eascope: error: ").strip()
+
+
+def portable(text: str) -> str:
+    """What a command printed, as a snapshot has it: of any host, with any Python."""
+    for path, name in ((os.environ["EASCOPE_RUNS"], "RUNS"), (str(REPO), "REPO")):
+        text = text.replace(path, name)
+    chosen = r"(?<=\(choose from )[^)]*"  # without quotes since Python 3.12
+    return re.sub(chosen, lambda found: found[0].replace("'", ""), text)
 
 
 def changed(arguments: list[str], option: str, value: str) -> list[str]:

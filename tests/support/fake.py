@@ -31,6 +31,7 @@ class FakeEngine:
     """Writes what an engine writes; ``behave`` is called between the first file and the rest."""
 
     name = "fake"
+    shares_boots = False
 
     def __init__(self, behave: Callable[[Callable[[float], None] | None], None]) -> None:
         self.behave = behave

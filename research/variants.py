@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m research.variants``: ``docs/variants``, a page per variant and their list.
+
+A page comes from ``kernels/variants.toml``, and what the variant showed from the records of
+studies. A person writes the list (``variants.md.in``), in which ``{sum}`` are the variants of that
+kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from eascope.host.cache import write_atomic
+from eascope.host.errors import RequestError
+from eascope.kernels.naming import releases_of
+from eascope.kernels.switches import switch_words
+from eascope.kernels.variants import Variant, load_catalogue
+from research.draw import INDEX, RECORD, STUDIES, Row, records_of, rows, signed, studies
+
+PAGES = STUDIES.parent / "docs" / "variants"
+_WRITTEN = Path(__file__).with_name("variants.md.in")
+_URL = re.compile("https://[^ ,;]+")
+_POLICY = "eascope.policy="
+
+
+def group_of(variant: Variant) -> str:
+    """Where a variant is listed: by its kernel, but policies of user space by themselves."""
+    return "policies" if _POLICY in variant.boot else variant.kernel
+
+
+def every_variant() -> dict[str, str]:
+    """All pages of ``docs/variants``, by name.
+
+    :raises RequestError: the list lacks a group of variants, or names one that there is not.
+    """
+    variants = load_catalogue().shipped()
+    groups: dict[str, list[str]] = {}
+    for variant in variants:
+        groups.setdefault(group_of(variant), []).append(f"[{variant.name}]({variant.name}.md)")
+    written = _WRITTEN.read_text()
+    if {*re.findall(r"{(.*?)}", written)} != {*groups}:
+        raise RequestError(f"{_WRITTEN.name}: groups of variants: allowed: each of {[*groups]}")
+    shown, names = _shown(), {variant.name for variant in variants}
+    pages = {
+        variant.name: _page(variant, names, ". ".join(shown.get(variant.name, ())))
+        for variant in variants
+    }
+    return {**pages, INDEX: written.format(**{k: " · ".join(v) for k, v in groups.items()})}
+
+
+def _page(variant: Variant, names: set[str], shown: str) -> str:
+    """A heading, and a paragraph of five lines, so that the page is short as text, too."""
+    first, _, rest = variant.summary.partition(" ")
+    deviations = "; ".join(_linked(text, names) for text in variant.deviations)
+    switches = " ".join(f"`{word}`" for word in switch_words(variant.switches))
+    settings = {
+        "kernel": f"`{variant.kernel}` of Linux {' and '.join(releases_of(variant))}",
+        "switches": switches or "none",
+        "boot arguments": f"`{variant.boot}`" if variant.boot else "",
+        "device tree": variant.dtb if variant.dtb != "std" else "",
+        "EAS": f"{'on' if variant.declares.eas else 'off'}, governor {variant.declares.governor}",
+    }
+    lines = (
+        f"{first if first in names else first[:1].upper() + first[1:]} {rest}.",
+        f"**Source:** {_URL.sub(_as_link, variant.source)}.",
+        f"**Deviations:** {deviations or 'none'}.",
+        f"**Set:** {'; '.join(f'{name} {value}' for name, value in settings.items() if value)}.",
+        f"**Showed:** {shown or 'no study has it'}.",
+    )
+    return f"# {variant.name}\n\n{'<br>'.join(lines)}\n"
+
+
+def _as_link(found: re.Match[str]) -> str:
+    return f"<{found[0]}>"
+
+
+def _linked(deviation: str, names: set[str]) -> str:
+    """A deviation; ``as NAME`` leads to the page of NAME."""
+    found = re.match(r"as ([\w-]+)", deviation)
+    if not found or found[1] not in names:
+        return deviation
+    return f"as [{found[1]}]({found[1]}.md){deviation[found.end() :]}"
+
+
+def _shown() -> dict[str, list[str]]:
+    """What each variant showed, by study."""
+    told: dict[str, list[str]] = {}
+    for study in studies():
+        if not (STUDIES / study / RECORD).is_file():
+            continue
+        record = records_of(STUDIES / study)["record"]
+        cells, verdicts = record.get("cells", []), record.get("verdicts", [])
+        for name in dict.fromkeys(cell["variant"] for cell in cells):
+            variant, _, release = name.partition("@")
+            words = _told(rows(cells, variant=name), rows(verdicts, variant=name))
+            where = f"[{study}](../results/{study}.md){release and f' on Linux {release}'}"
+            told.setdefault(variant, []).append(f"{where}: {'; '.join(words)}")
+    return told
+
+
+def _told(cells: Iterable[Row], verdicts: Iterable[Row]) -> Iterator[str]:
+    """The change of energy, and how the statements about the variant ended."""
+    compared = [cell for cell in cells if cell["change"] is not None]
+    if compared:
+        changes = [cell["change"] for cell in compared]
+        ends = dict.fromkeys(f"{signed(end)} %" for end in (min(changes), max(changes)))
+        baselines = dict.fromkeys(cell["baseline"] for cell in compared)
+        count = f"{len(compared)} cell{'s'[: len(compared) > 1]}"
+        yield f"energy {' to '.join(ends)} compared with {', '.join(baselines)} ({count})"
+    else:
+        yield "the baseline"
+    counts = Counter(verdict["verdict"] for verdict in verdicts)
+    if counts:
+        yield "expectations: " + ", ".join(
+            f"{count} {name}" for name, count in counts.most_common()
+        )
+
+
+def main() -> None:
+    """Write every page, and remove those of variants that are gone."""
+    pages = every_variant()
+    PAGES.mkdir(exist_ok=True)
+    for name, text in pages.items():
+        write_atomic(PAGES / f"{name}.md", text.encode())
+    for path in PAGES.glob("*.md"):
+        if path.stem not in pages:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()
