@@ -119,6 +119,6 @@ def _case(
 
 
 def _now(names: Names, key: str) -> object:
-    """A cell's value of a control: as asked, or by default the platform's."""
+    """A cell's value of a control: as asked, or by default the platform's, if it has any."""
     asked = getattr(names.request.controls, key)
-    return getattr(names.platform, key) if asked is None else asked
+    return getattr(names.platform, key, None) if asked is None else asked

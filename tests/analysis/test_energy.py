@@ -94,7 +94,8 @@ def test_power_in_an_interval_whose_frequency_is_no_opp(platform: Platform) -> N
 def test_a_row_is_read_by_its_columns() -> None:
     row = {"cluster": 0, "cluster_name": "little", "cpu": 1, "t0_ns": 5, "t1_ns": 15, "uv": 1}
     row |= {"khz": 800_000, "active_ns": 4, "exit_ns": 1, "idle0_ns": 2, "idle1_ns": 3}
-    assert interval_of(row) == Interval(1, 5, 15, 800_000, 4, 1, (2, 3))
+    row["entry_ns"] = 6
+    assert interval_of(row) == Interval(1, 5, 15, 800_000, 4, 1, (2, 3), 6)
     counted = {"instructions": 7, "on_ns": 3, "core.cycles": 2.5, "icache.read_misses": None}
     interval = interval_of(row | counted)
     assert (interval.instructions, interval.on_ns) == (7, 3)

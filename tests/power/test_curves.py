@@ -44,7 +44,7 @@ def machine(
             else:
                 stretches[cpu] = [Stretch(0, length, state)]
             times = {AWAKE: "active_ns", 0: "idle0_ns", DEEP: "idle1_ns", LEAVING: "exit_ns"}
-            row = dict.fromkeys(times.values(), 0) | {times[state]: length}
+            row = dict.fromkeys(("entry_ns", *times.values()), 0) | {times[state]: length}
             own = {"cluster": cluster.index, "cpu": cpu, "t0_ns": 0, "t1_ns": length}
             rows.append(own | {"khz": khz[cluster.name]} | row)
     return pl.DataFrame(rows), stretches
@@ -238,7 +238,8 @@ def test_energies_are_those_of_instant_by_instant(board: str, name: str, seed: i
                 seen = (part if cpu == SHARED_PART else states[cpu])[begin:end]
                 own = {"cluster": cluster.index, "cpu": cpu, "t0_ns": begin, "t1_ns": end}
                 idle = {f"idle{state}_ns": seen.count(state) for state in (0, DEEP)}
-                rows.append(own | {"khz": khz, "active_ns": seen.count(AWAKE), "exit_ns": 0} | idle)
+                ways = dict.fromkeys(("entry_ns", "exit_ns"), 0)
+                rows.append(own | {"khz": khz, "active_ns": seen.count(AWAKE)} | ways | idle)
     for now in range(length):
         votes = [
             vote
@@ -276,26 +277,27 @@ def test_the_engines_times_are_kept_where_the_trace_has_others(pixel6: Platform)
 
 
 def test_a_big_counts_as_busy_before_it_leaves_its_deepest_state(pixel6: Platform) -> None:
-    """200 of its 220 us: at its busy power, and the littles see it."""
-    big, length = pixel6.cluster("big"), 220_000
+    """200 of the 220 us that the kernel is told: at its busy power, and the littles see it."""
+    told = Controls(idle_exit="told").of_platform(pixel6)
+    big, length = told.cluster("big"), 220_000
     clocks = CLOCKS | {"big": 2_802_000}
-    rows, stretches = machine(pixel6, clocks, {0: AWAKE, 6: LEAVING}, length)
-    model = CurvePower(pixel6, "wattson")
-    table, keys = cut(rows, stretches, pixel6, model)
-    spent = energy(table, pixel6, model, None, keys)
+    rows, stretches = machine(told, clocks, {0: AWAKE, 6: LEAVING}, length)
+    model = CurvePower(told, "wattson")
+    table, keys = cut(rows, stretches, told, model)
+    spent = energy(table, told, model, None, keys)
     exits = spent.filter((pl.col("cpu") == 6) & (pl.col("component") == "idle_exit"))
     assert exits["energy_fj"].sum() == 200_000 * 1_942_890 == 388_578_000_000
     own = table.filter(pl.col("cpu") == 0).sort("active_ns")
     assert own["active_ns"].to_list() == [20_000, 200_000]
     assert keys[own["beside"][1]] == ("big", 2_802_000)
-    assert big.idle_states[-1].exit_us == 220
+    assert big.idle_states[-1].takes.exit_us == 220
 
 
 @pytest.mark.parametrize("percent", [0, 25, 50])
 def test_a_shorter_way_out_is_busy_as_long_as_it_takes(pixel6: Platform, percent: int) -> None:
     platform = Controls(idle_exit_percent=percent).of_platform(pixel6)
     big = platform.cluster("big")
-    way_ns = big.idle_states[-1].exit_us * 1000
+    way_ns = big.idle_states[-1].takes.exit_us * 1000
     interval = Interval(6, 0, way_ns + 1000, 2_802_000, active_ns=1000, exit_ns=way_ns)
     spent = CurvePower(platform, "wattson").interval_fj(big, interval)
     assert spent[whole_component("idle_exit")] == min(way_ns, 200_000) * 1_942_890

@@ -19,7 +19,7 @@ ALONE_MS = (50 + EXIT_MS, ENTRY_MS + EXIT_MS)
 SLACK_MS = 0.4
 
 
-def slow(platform: Platform) -> Platform:
+def slow(platform: Platform, first_exit_ms: int = FIRST_EXIT_MS) -> Platform:
     """``platform`` on which idle states take `ENTRY_MS` and so on, but the kernel is told of us."""
     changed = []
     for cluster in platform.clusters:
@@ -30,7 +30,7 @@ def slow(platform: Platform) -> Platform:
                 1000 * ENTRY_MS,
                 1000 * EXIT_MS,
                 1000 * (LAST_ENTRY_MS if sleeps else ENTRY_MS),
-                1000 * (FIRST_EXIT_MS if sleeps else EXIT_MS),
+                1000 * (first_exit_ms if sleeps else EXIT_MS),
                 "assumed: for a test",
             )
             deep[number] = replace(state, takes=takes)
