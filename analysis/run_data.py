@@ -121,10 +121,14 @@ class RunData:
         return counters.frequency(self.intervals)
 
     @cached_property
+    def entered(self) -> pl.DataFrame:
+        """See `analysis.tables.idle.with_entries`."""
+        return with_entries(self.intervals, self.stretches, self.platform, self.window)
+
+    @cached_property
     def energy(self) -> pl.DataFrame:
         """See `analysis.energy.energy`."""
-        rows = with_entries(self.intervals, self.stretches, self.platform, self.window)
-        rows, keys = cut(rows, self.stretches, self.platform, self.power)
+        rows, keys = cut(self.entered, self.stretches, self.platform, self.power)
         return energy(rows, self.platform, self.power, self.chip, keys)
 
     @cached_property
