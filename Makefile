@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint check-long bench kernels rootfs figures power-models research generate accept site \
-	noise engine-agreement power-calibration
+	noise assumptions engine-agreement power-calibration
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -62,6 +62,9 @@ site: setup ## the pages as a site with search, in build/site/html; every link i
 noise: setup ## measure the noise floors of the record's scenarios anew (resumable)
 	@nice $(PYTHON) -m eascope.experiments.renew noise $(SCENARIOS)
 
+assumptions: setup ## measure the recorded ranges over model axes anew, or those of COMPARED (resumable)
+	@nice $(PYTHON) -m eascope.experiments.renew assumptions $(COMPARED)
+
 engine-agreement: setup ## the fast engine compared with gem5, for captions and its page (gem5; resumable)
 	@nice $(PYTHON) -m eascope.experiments.renew agreement
 
@@ -79,7 +82,7 @@ power-models: ## derive McPAT's figures of every core again (cargo, g++; 20 min 
 power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASUREMENTS)
 	@$(PYTHON) -m eascope.power.calibrate
 
-figures: setup ## the README's drawing, from the demo
+figures: setup ## the README's drawing, from the demo: the clock, and what the difference is made of
 	@mkdir -p docs/figures
 	@$(DEMO) --out runs/figures/demo
 	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg

@@ -122,7 +122,7 @@ def _draw_parts(figure: Figure, parts: Mapping[str, Parts], bars: _Bars, below: 
         left = max(LEFT, 0.025 + max(text_width(name, FONT_PT) for name in names) / style.WIDTH)
     axes = figure.add_axes((left, below / height, RIGHT - left, bars.size / height))
     entries = draw_parts(axes, parts, FONT_PT)
-    axes.set_xlabel(next(iter(parts.values())).unit, fontsize=FONT_PT)
+    axes.set_xlabel("mJ", fontsize=FONT_PT)
     top = (below + bars.inches - TIME_IN) / height
     figure.text(LEFT, top, bars.title, fontsize=TITLE_PT, fontweight="bold", va="top")
     under = LINE_HEIGHT * TITLE_PT / 72 * (1 + bars.title.count("\n"))

@@ -22,9 +22,9 @@ def add_robust(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="AXES",
-        help="also compare at other values of the model axes, which are unknown quantities of the "
-        "board, one axis at a time; give a verdict only if all values agree; AXES, as in "
-        f"--robust=dvfs,llc, are some of {', '.join(AXES)} (default: all)",
+        help="also compare at values of the model axes that need runs; axes are unknown quantities "
+        "of the board, varied one at a time; a verdict holds only if all values give it; AXES, as "
+        f"in --robust=dvfs,llc, are some of {', '.join(AXES)} (default: all)",
     )
 
 

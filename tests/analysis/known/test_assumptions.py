@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def known(
     record_of(varied(platform), OF, "a command").write(file)
 
     def with_known(compared: Comparison, *live: AtValue) -> Comparison:
-        monkeypatch.setattr(robust, "recorded", lambda *a: assumptions.recorded(*a, file=file))
+        monkeypatch.setattr(robust, "recorded", partial(assumptions.recorded, file=file))
         return robust.assuming(compared, live, ())
 
     return with_known
