@@ -99,7 +99,8 @@ more: EXPECT "migrations > 3" / size_percent = 3 / size = 4 |
     expect[0].size = 4; not together with size_percent
 more: EXPECT "migrations > 3" / size = 4 / size_of = 2 | expect[0].size_of = 2; an integer in 1..1
 more: EXPECT "migrations > 3" / states = 0 | expect[0].states = 0; an integer in 1..999
-more: EXPECT "migrations > 3" / states = 998 | expect[0].states = 998; the number of a statement in experiments/statements.toml without untested
+more: EXPECT "migrations > 3" / states = 998 |
+    expect[0].states = 998; the number of a statement in experiments/statements.toml
 more: EXPECT "migrations > 3" / states = 26 | expect[0].states = 26; without untested
 more: EXPECT "share(migrations) > 3" | expect[0].statement; < <= > >=
 more: EXPECT "migrations > 3" / size = 4 / measured = "lohle" |
