@@ -93,16 +93,14 @@ class RtAppTask:
         one = next(iter(periods)) if len(periods) == 1 and len(timer_names(self.says)) == 1 else ()
         return one[0] or None if len(one) == 1 and self.own_timer else None
 
-    def deadlines(self, default_policy: str) -> set[int | None]:
-        """Deadlines of its policies, by phase, as rt-app completes them; None: of another one."""
+    def reserved(self, default_policy: str) -> list[tuple[int, int, int] | None]:
+        """Runtime, deadline and period by phase, None of one with another policy."""
         stated = [{"policy": default_policy} | self.says | part for part in self.parts]
-        keys = ("dl-deadline", "dl-period", "dl-runtime")
-        return {
-            next((part[key] for key in keys if part.get(key)), None)
-            if part["policy"] == "SCHED_DEADLINE"
-            else None
-            for part in stated
-        }
+        return [reservation(p) if p["policy"] == "SCHED_DEADLINE" else None for p in stated]
+
+    def deadlines(self, default_policy: str) -> set[int | None]:
+        """Deadlines of its policies, by phase; None: of another one."""
+        return {each and (each[1] or None) for each in self.reserved(default_policy)}
 
     @property
     def absolute(self) -> bool:
@@ -186,6 +184,13 @@ def _numbered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def parts(task: dict[str, Any]) -> list[dict[str, Any]]:
     """The phases of a task; the task itself where it has none."""
     return list(task["phases"].values()) if "phases" in task else [task]
+
+
+def reservation(part: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Runtime, deadline and period in us, as rt-app completes them."""
+    runtime: int = part.get("dl-runtime", 0)
+    period: int = part.get("dl-period") or runtime
+    return runtime, part.get("dl-deadline") or period, period
 
 
 def kind_of(key: str) -> str:

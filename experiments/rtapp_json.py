@@ -32,7 +32,13 @@ from eascope.experiments.rtapp_grammar import (
     kind_of,
     parse,
     parts,
+    reservation,
     timer_names,
+)
+from eascope.experiments.scenario_tasks import (
+    LEAST_PERIOD_US,
+    LEAST_RUNTIME_US,
+    MOST_PERIOD_US,
 )
 from eascope.host.errors import bad_input, missing_key
 
@@ -45,7 +51,6 @@ SAID = {
     "taskgroup": "a cgroup of version 1, as rt-app wants it; reports have no energy by it",
     "nodes_membind": "rt-app finds no NUMA here, and goes on without it",
     "fork": "threads that one task forks are known by name, those of several count for no task",
-    "dl-runtime": "ignored of SCHED_OTHER, as by rt-app before March 2025 (a slice since then)",
 }
 WORDS = {int: "an integer", str: "a text", dict: "an object", list: "a list", bool: "true or false"}
 #: The longest window, in ms.
@@ -192,6 +197,7 @@ class _Reader:
         self._ignored: list[str] = []
         self._numbered: list[str] = []
         self._seen: set[str] = set()
+        self._slices: list[str] = []
 
     def check(self, key: str, value: object, *types: type) -> None:
         """Refuse a value of another type; true and false are no integers."""
@@ -253,6 +259,7 @@ class _Reader:
         clamps = self._clamps(where, task, {})
         self._of_policy(where, task, policy)
         if phases is None:
+            self._reservation(name, where, task, policy)
             self._events(name, where, task)
         for key, phase in (phases or {}).items():
             place = f"{where}.phases.{key}"
@@ -261,6 +268,7 @@ class _Reader:
             policy = phase.get("policy", policy)
             clamps = self._clamps(place, phase, clamps)
             self._of_policy(place, phase, policy)
+            self._reservation(name, place, {**task, **phase}, policy)
             self._events(name, place, phase)
 
     def _settings(
@@ -303,6 +311,21 @@ class _Reader:
         if "taskgroup" in part and (urgent or policy == "SCHED_DEADLINE"):
             raise bad_input(self._file, f"{where}.taskgroup", group, f"none with {policy}")
 
+    def _reservation(self, task: str, where: str, part: Mapping[str, Any], policy: str) -> None:
+        """What ``__checkparam_dl()`` takes of a deadline task, which is to run on all CPUs."""
+        if policy == "SCHED_OTHER" and "dl-runtime" in part and task not in self._slices:
+            self._slices.append(task)
+        if policy != "SCHED_DEADLINE":
+            return
+        runtime, deadline, period = reservation(part)
+        self._range(f"{where}.dl-period", period, LEAST_PERIOD_US, MOST_PERIOD_US)
+        self._range(f"{where}.dl-deadline", deadline, LEAST_RUNTIME_US, period)
+        self._range(f"{where}.dl-runtime", runtime, LEAST_RUNTIME_US, deadline)
+        cpus = part.get("cpus", ())
+        if cpus and self._cpus is not None and len({*cpus}) < self._cpus:
+            allowed = "all CPUs with SCHED_DEADLINE: the kernel wants no fewer for it"
+            raise bad_input(self._file, f"{where}.cpus", cpus, allowed)
+
     def _events(self, task: str, where: str, part: dict[str, Any]) -> None:
         for key, value in part.items():
             kind, place = kind_of(key), f"{where}.{key}"
@@ -341,6 +364,12 @@ class _Reader:
         for key, words in SAID.items():
             if key in self._seen:
                 yield f"{key}: {words}."
+        if self._slices:
+            names = ", ".join(self._slices)
+            yield (
+                f"dl-runtime: ignored of SCHED_OTHER ({names}), as by rt-app before March 2025 "
+                "(a slice since then)."
+            )
         if renamed:
             names = ", ".join(f"{old} is {new}" for old, new in renamed.items())
             yield f"A thread's name has 15 characters: {names}."

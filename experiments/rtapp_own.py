@@ -19,6 +19,7 @@ from eascope.experiments.rtapp_grammar import POLICIES as POLICY_OF
 from eascope.experiments.rtapp_grammar import WAITS, RtAppFile, RtAppTask, events, timers
 from eascope.experiments.rtapp_json import MOST_MS, read
 from eascope.experiments.scenario import MOST_THREADS, Attributes, Phase, Scenario, Task
+from eascope.experiments.scenario_checks import not_admitted
 from eascope.experiments.workload import (
     LOG,
     OTHERS_NAME,
@@ -96,6 +97,13 @@ def read_own(top: StrictTable, platform: Platform) -> RtAppFile:
     threads = sum(task.says.get("instance", 1) for task in file.tasks)
     if not 1 <= threads <= MOST_THREADS:
         raise bad_input(top.file, "tasks", f"{threads} threads", f"1 to {MOST_THREADS}")
+    # All that begin with the file are there together, each in its first phase.
+    wanted = Fraction(0)
+    for task in file.tasks:
+        first = task.reserved(file.default_policy)[0]
+        wanted += task.says.get("instance", 1) * Fraction(first[0], first[2]) if first else 0
+        if first and (allowed := not_admitted(platform, wanted, task.name)):
+            raise bad_input(top.file, f"tasks.{task.name}.dl-runtime", first[0], allowed)
     return file
 
 

@@ -64,10 +64,6 @@ def check_attributes(
     scenario: Scenario, tables: tuple[StrictTable, ...], platform: Platform
 ) -> None:
     """Check what the kernel would refuse of attributes, or rt-app cannot take back."""
-    # What sched_dl_overflow() admits: 95 % of all capacity, less each CPU's fair server. On 6.12
-    # a rebuild of domains, as EAS makes one, forgets the servers, and then more is admitted.
-    most = Fraction(95 * sum(platform.capacities), 100 * CAPACITY_SCALE)
-    most -= Fraction(5 * len(platform.cpus), 100)
     wanted = Fraction(0)
     for task, table in zip(scenario.tasks, tables, strict=True):
         for number, phase in enumerate(task.phases):
@@ -93,11 +89,7 @@ def check_attributes(
             raise where.error("policy", allowed + "the kernel wants all CPUs for it")
         shares = [Fraction(each.deadline[0], each.deadline[2]) for each in every if each.deadline]
         wanted += task.count * max(shares)
-        if wanted > most:
-            allowed = (
-                f"up to {float(most):.3f} CPUs' time for deadline tasks together, which {task.name}"
-                f" makes {float(wanted):.3f}: the kernel admits no more on {platform.name}"
-            )
+        if allowed := not_admitted(platform, wanted, task.name):
             where = max(
                 (one for one in _parts(table) if "deadline" in one.data),
                 key=lambda one: Fraction(
@@ -105,6 +97,24 @@ def check_attributes(
                 ),
             )
             raise where.error("deadline", allowed)
+
+
+def not_admitted(platform: Platform, wanted: Fraction, name: str) -> str:
+    """What is allowed instead where ``sched_dl_overflow()`` refuses deadline tasks; else empty.
+
+    It admits 95 % of all capacity, less each CPU's fair server. On 6.12 a rebuild of domains, as
+    EAS makes one, forgets the servers, and then more is admitted.
+
+    :param wanted: their time together, in CPUs, with that of the task ``name`` as the last.
+    """
+    most = Fraction(95 * sum(platform.capacities), 100 * CAPACITY_SCALE)
+    most -= Fraction(5 * len(platform.cpus), 100)
+    if wanted <= most:
+        return ""
+    return (
+        f"up to {float(most):.3f} CPUs' time for deadline tasks together, which {name} makes "
+        f"{float(wanted):.3f}: the kernel admits no more on {platform.name}"
+    )
 
 
 def _parts(table: StrictTable) -> list[StrictTable]:

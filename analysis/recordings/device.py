@@ -155,7 +155,7 @@ def _ours() -> list[tuple[tuple[str, ...], Device]]:
 
     A Juno numbers its big CPUs 1 and 2, and a platform numbers by cluster.
     """
-    devices = []
+    devices: list[tuple[tuple[str, ...], Device]] = []
     chips = {"pixel6": ("gs101", "oriole", "raven"), "pixel9": ("zumapro", "tokay")}
     for path in sorted(PLATFORMS.glob("*.toml")):
         platform = load_platform(path.stem)

@@ -9,11 +9,13 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
 from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.rtapp_export import exported
 from eascope.experiments.rtapp_json import read
 from eascope.experiments.rtapp_own import BEGIN_MS, notes_on
 from eascope.experiments.scenario_file import load_scenario
+from eascope.host.errors import RequestError
 from tests.support.command import eascope, ran
 from tests.support.scenarios import check_refused, write
 
@@ -136,7 +138,8 @@ _TIMER = '"run": 1, "timer": {"ref": "%s", "period": 8000, "mode": "absolute"}'
         ('"instance": 2, ' + _TIMER % "tA", _TIMER % "tB", (None, 8000)),
         ('"instance": 2, ' + _TIMER % "unique", _TIMER % "unique", (8000, 8000)),
         (
-            '"policy": "SCHED_DEADLINE", "dl-runtime": 99, "dl-deadline": 400, ' + _TIMER % "tA",
+            '"policy": "SCHED_DEADLINE", "dl-runtime": 99, "dl-deadline": 400, "dl-period": 900, '
+            + _TIMER % "tA",
             '"policy": "SCHED_DEADLINE", "dl-runtime": 99, "dl-period": 900, ' + _TIMER % "tB",
             (400, 900),
         ),
@@ -240,3 +243,56 @@ def test_turns_are_those_of_the_executed_loop(tmp_path: Path) -> None:
     assert results[0]["turns"] == results[1]["turns"]
     assert 43 <= results[0]["turns"]["tick"] <= 50, "a timer of 6 ms, once rt-app has read the file"
     assert results[0]["turns"]["mp3_decoder"] >= 8, "every fifth of them"
+
+
+def deadline_file(platform: Platform, folder: Path, instances: int, **more: object) -> Any:
+    """Two tasks of SCHED_DEADLINE: so many of 11 ms in 16 ms, and four of 6.5 ms in 16 ms."""
+    keys = {"policy": "SCHED_DEADLINE", "dl-period": 16_000, "dl-deadline": 16_000, **more}
+    timer = {"ref": "unique", "period": 16_000, "mode": "absolute"}
+    tasks = {
+        name: {**keys, "instance": count, "dl-runtime": us, "timer": timer, "run": us}
+        for name, count, us in (("small", 4, 6_500), ("large", instances, 11_000))
+    }
+    settings = {"duration": 1, "default_policy": "SCHED_OTHER"}
+    return load(folder, platform, json.dumps({"tasks": tasks, "global": settings}))
+
+
+def test_deadline_tasks_are_admitted_as_by_the_kernel(tmp_path: Path) -> None:
+    """pixel6: 95 % of the capacities 4 x 160, 2 x 498, 2 x 1024 less 8 servers of 5 %."""
+    platform = load_platform("pixel6")
+    most = 0.95 * sum(platform.capacities) / 1024 - 0.4
+    fit = int((most - 4 * 6.5 / 16) * 16 / 11)
+    assert fit > 0
+    loads = deadline_file(platform, tmp_path, fit).loads
+    assert "dl-runtime" not in loads, "no task has SCHED_OTHER"
+    words = ["tasks.large.dl-runtime = 11000", f"up to {most:.3f} CPUs' time", "large makes"]
+    with pytest.raises(RequestError) as refused:
+        deadline_file(platform, tmp_path, fit + 1)
+    assert all(word in str(refused.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"dl-deadline": 5_000}, "tasks.small.dl-runtime = 6500: allowed: an integer in 2..5000"),
+        (
+            {"dl-deadline": 17_000},
+            "tasks.small.dl-deadline = 17000: allowed: an integer in 2..16000",
+        ),
+        ({"dl-period": 5_000_000}, "tasks.small.dl-period = 5000000: allowed: an integer in 100.."),
+        ({"cpus": [0, 1]}, "tasks.small.cpus = [0, 1]: allowed: all CPUs with SCHED_DEADLINE"),
+    ],
+)
+def test_what_the_kernel_refuses_of_a_deadline_task(
+    tmp_path: Path, juno: Platform, more: dict[str, object], words: str
+) -> None:
+    with pytest.raises(RequestError) as refused:
+        deadline_file(juno, tmp_path, 1, **more)
+    assert words in str(refused.value)
+
+
+def test_the_note_on_slices_names_the_tasks_that_have_none(tmp_path: Path, juno: Platform) -> None:
+    slices = '"a": {"dl-runtime": 5000, "run": 1}, "b": {"run": 1}, '
+    phases = '"c": {"dl-runtime": 900, "phases": {"p": {"policy": "SCHED_DEADLINE", "run": 1}}}'
+    loads = load(tmp_path, juno, f'{{"tasks": {{{slices}{phases}}}}}').loads
+    assert "dl-runtime: ignored of SCHED_OTHER (a), as by rt-app before" in loads
