@@ -176,10 +176,9 @@ def _busy_power(
         khz = row.integer("khz", 1, 10_000_000, "kHz")
         if khz not in supplies or khz in known:
             raise row.error("khz", f"each OPP of the cluster once: {', '.join(map(str, supplies))}")
-        least = max(known.values(), default=0) + 1
         if known and khz < max(known):
             raise row.error("khz", "OPPs in ascending order")
-        known[khz] = row.integer("power_uw", least, 63_999_999, "uW, more than the OPP before")
+        known[khz] = row.integer("power_uw", 1, 63_999_999, "uW")
         row.finish()
     source = sources.of(table, "source")
     table.finish()
@@ -201,7 +200,8 @@ def interpolated(points: Sequence[tuple[int, int]], known: dict[int, int], khz: 
     load = {point: point * (volts / 1e6) ** 2 for point, volts in points}
     for low, high in pairwise(known):
         if low < khz < high:
-            share = (load[khz] - load[low]) / (load[high] - load[low])
+            rise = load[high] - load[low]
+            share = (load[khz] - load[low]) / rise if rise else 0
             return round(known[low] + share * (known[high] - known[low]))
     near = min(known, key=lambda point: abs(point - khz))
     return round(known[near] * load[khz] / load[near])

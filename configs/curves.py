@@ -4,20 +4,23 @@
 ``NAME-1d.csv`` has the clusters whose power depends on their own clock alone, ``NAME-2d.csv`` those
 whose power depends on a running CPU of another cluster, too, or on the clock of the DynamIQ Shared
 Unit (`Dsu`). Where there are ``NAME-rail.csv`` and ``NAME-floor.csv``, they say the same by the
-supply of these clusters' rail (`curves/README.md`).
+supply of these clusters' rail (`curves/README.md`). A platform file may name a file of its own: the
+first one as Perfetto has it, ``cpu_1d.csv``; the others are those beside it whose names have
+``2d``, ``rail`` and ``floor`` for ``1d``.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from eascope.configs.source import Sources
 from eascope.host.cache import digest_of, sha256_file
-from eascope.host.errors import RequestError
-from eascope.host.strict import StrictTable, shown_path
+from eascope.host.errors import RequestError, bad_input, nearest
+from eascope.host.strict import StrictTable, read_text, shown_path
 
 CURVES = Path(__file__).resolve().parent / "curves"
 
@@ -71,6 +74,7 @@ class Dsu:
 class Curves:
     """Curves of a chip. Clusters are named as the platform names them, clocks are in kHz.
 
+    :param name: of ours, or of a file.
     :param alone: of clusters whose power depends on their own clock alone.
     :param beside: of the others.
     :param early_us: how long of its way out of the deepest state a CPU counts as busy.
@@ -80,6 +84,7 @@ class Curves:
     :param floors: the least supply that a running CPU of another cluster asks for: (cluster, kHz
         from which on, uV), ascending.
     :param rail_active: uW of a busy CPU per MHz and V^2.
+    :param files: that are not ours.
     """
 
     name: str
@@ -92,6 +97,11 @@ class Curves:
     floors: tuple[tuple[str, int, int], ...]
     rail_active: int
     source: str
+    files: tuple[Path, ...] = ()
+
+    def file(self, kind: str) -> str:
+        """The name of the file of these rows, for messages."""
+        return file_of(self.name, kind).name
 
     @property
     def dependents(self) -> tuple[str, ...]:
@@ -99,11 +109,44 @@ class Curves:
         return tuple(dict.fromkeys(row.cluster for row in self.beside))
 
 
+#: Files of curves: of clusters alone, of clusters beside others, of a rail.
+KINDS = ("1d", "2d", "rail", "floor")
+#: Columns that the first two have at least.
+_COLUMNS = ("policy", "freq_khz", "static", "active", "idle0", "idle1")
+_MORE_COLUMNS = {"2d": ("dep_policy", "dep_freq")}
+
+
+def is_file_of_curves(name: str) -> bool:
+    """Whether a platform file means a file, and not curves of ours."""
+    return "/" in name or name.endswith(".csv")
+
+
+def file_of(name: str, kind: str) -> Path:
+    """The file of these curves; it need not be there."""
+    if not is_file_of_curves(name):
+        return CURVES / f"{name}-{kind}.csv"
+    path = Path(name)
+    if kind == KINDS[0]:
+        return path
+    return path.with_name(path.name.replace("1d", kind) if "1d" in path.name else f"no {kind}")
+
+
+def files_of(name: str) -> list[Path]:
+    """The files of these curves that there are."""
+    return [path for kind in KINDS if (path := file_of(name, kind)).is_file()]
+
+
 def curves_digest(name: str) -> str:
     """Of the files of these curves."""
-    return digest_of(
-        {path.name: sha256_file(path) for path in sorted(CURVES.glob(f"{name}-*.csv"))}
-    )
+    if is_file_of_curves(name):
+        return digest_of(
+            {
+                kind: sha256_file(file_of(name, kind))
+                for kind in KINDS
+                if file_of(name, kind).is_file()
+            }
+        )
+    return digest_of({path.name: sha256_file(path) for path in sorted(files_of(name))})
 
 
 def read_curves(
@@ -120,7 +163,10 @@ def read_curves(
         return None
     table = top.table("curves")
     known = sorted(path.name.removesuffix("-1d.csv") for path in CURVES.glob("*-1d.csv"))
-    name = table.text("name", known)
+    name = table.text("name")
+    if not file_of(name, KINDS[0]).is_file():
+        allowed = f"one of {', '.join(known)}, or a CSV file that there is, such as ./cpu_1d.csv"
+        raise table.error("name", allowed + nearest(name, known))
     named = table.table("policies")
     early = table.table("early_us")
     if complete:
@@ -131,37 +177,31 @@ def read_curves(
     early_us = {
         name: early.integer(name, 0, clusters[name][1], "us") for name in listed if early.has(name)
     }
-    rail = (CURVES / f"{name}-rail.csv").is_file()
+    rail = file_of(name, "rail").is_file()
     active = 0
     if rail:
         active = table.integer("rail_uw_per_mhz_v2", 1, 100_000, "uW per MHz and V^2 of a busy CPU")
-    clocks = {
-        row["dep_freq"]
-        for row in _numbers(CURVES / f"{name}-2d.csv")
-        if row["dep_policy"] == DSU_POLICY
-    }
+    clocks = {row["dep_freq"] for row in _numbers(name, "2d") if row["dep_policy"] == DSU_POLICY}
     dsu = _read_dsu(table.table(DSU), sources, listed, clocks, complete) if clocks else None
     source = sources.of(table, "source")
     table.finish()
     return Curves(
-        name=name,
+        name=Path(name).name,
         alone=tuple(_rows(name, "1d", policies)),
         beside=tuple(_rows(name, "2d", policies)),
         early_us={name: min(us, clusters[name][0]) for name, us in early_us.items()},
         before_us={name: max(us - clusters[name][0], 0) for name, us in early_us.items()},
         dsu=dsu,
-        rail=tuple(
-            (row["uv"], row["static"], row["idle0"])
-            for row in (_numbers(CURVES / f"{name}-rail.csv") if rail else ())
-        ),
+        rail=tuple((row["uv"], row["static"], row["idle0"]) for row in _numbers(name, "rail")),
         floors=tuple(
             (cluster, row["freq_khz"], row["uv"])
-            for row in (_numbers(CURVES / f"{name}-floor.csv") if rail else ())
+            for row in _numbers(name, "floor")
             for cluster in policies
             if policies[cluster] == row["policy"]
         ),
         rail_active=active,
         source=source,
+        files=tuple(files_of(name)) if is_file_of_curves(name) else (),
     )
 
 
@@ -191,13 +231,15 @@ def _read_dsu(
     return Dsu(lowest, tuple(vote for vote in votes if vote[0] in clusters), source)
 
 
+#: Perfetto has the DynamIQ Shared Unit's clock of some chips in Hz.
+_MOST_KHZ = 10_000_000
 #: Columns in mW; they become uW.
 _MILLIWATT = ("static", "active", "idle0", "idle1", "interconnect")
 
 
 def _rows(name: str, kind: str, policies: Mapping[str, int]) -> Iterator[CurveRow]:
     """The rows of a file that are of clusters of the platform; clusters may share a policy."""
-    for row in _numbers(CURVES / f"{name}-{kind}.csv"):
+    for row in _numbers(name, kind):
         others = [policy for policy in policies if policies[policy] == row.get("dep_policy")]
         others += [DSU] * (row.get("dep_policy") == DSU_POLICY)
         for cluster in (policy for policy in policies if policies[policy] == row["policy"]):
@@ -214,14 +256,29 @@ def _rows(name: str, kind: str, policies: Mapping[str, int]) -> Iterator[CurveRo
                 )
 
 
-def _numbers(path: Path) -> Iterator[dict[str, int]]:
-    with path.open(newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), 2):
-            try:
-                yield {
-                    name: round(float(text) * (1000 if name in _MILLIWATT else 1))
-                    for name, text in row.items()
-                }
-            except (TypeError, ValueError) as error:
-                line = f"{shown_path(path)}:{number}: {error}: allowed: a number in every column"
-                raise RequestError(line) from error
+def _numbers(name: str, kind: str) -> Iterator[dict[str, int]]:
+    """The rows of a file, powers in uW, without the chip's name; none where there is no file."""
+    path = file_of(name, kind)
+    if not path.is_file():
+        return
+    reader = csv.DictReader(io.StringIO(read_text(path, "a CSV file of curves")))
+    wanted = (*_COLUMNS, *_MORE_COLUMNS.get(kind, ())) if kind in ("1d", "2d") else ()
+    if missing := [column for column in wanted if column not in (reader.fieldnames or ())]:
+        raise bad_input(
+            shown_path(path), "columns", reader.fieldnames, f"also {', '.join(missing)}"
+        )
+    for number, row in enumerate(reader, 2):
+        try:
+            values = {
+                column: round(float(text) * (1000 if column in _MILLIWATT else 1))
+                for column, text in row.items()
+                if column != "device"
+            }
+            if min(values.values()) < 0:
+                raise ValueError("a number below 0")
+        except (TypeError, ValueError, OverflowError) as error:
+            line = f"{shown_path(path)}:{number}: {error}: allowed: a number in every column"
+            raise RequestError(line) from error
+        if values.get("dep_policy") == DSU_POLICY and values["dep_freq"] > _MOST_KHZ:
+            values["dep_freq"] //= 1000
+        yield values

@@ -11,12 +11,14 @@ of this file.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eascope.configs.curves import is_file_of_curves
 from eascope.configs.source import Sources
 from eascope.host.errors import RequestError, bad_input, shown, unknown
 from eascope.host.strict import NAME_RULE, StrictTable, is_name, no_such_name, read_toml, shown_path
@@ -104,6 +106,7 @@ def describe(
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     top = read_toml(path)
+    _place_curves(top, path)
     if not top.has("base"):
         if not top.has("schema"):
             raise RequestError(
@@ -134,6 +137,48 @@ def describe(
     inherited = frozenset(below.top.data["sources"]) - frozenset(top.data.get("sources", ()))
     root = below.base or under.stem
     return Described(StrictTable(top.file, data), root, inherited, frozenset(top.data))
+
+
+def _place_curves(top: StrictTable, path: Path) -> None:
+    """Find a file of curves beside the platform file that names it."""
+    curves = top.data.get("curves")
+    name = curves.get("name") if isinstance(curves, dict) else None
+    if isinstance(curves, dict) and isinstance(name, str) and is_file_of_curves(name):
+        curves["name"] = str(path.parent / Path(name).expanduser())
+
+
+def with_origin(message: str, described: Described, path: Path) -> str:
+    """An error's line with the base's name where the file itself does not state the key."""
+    file, _, rest = message.partition(": ")
+    key = re.match(r"[\w.\[\]-]+(?= = )", rest)
+    if not described.base or not key or _states(read_toml(path).data, described.top.data, key[0]):
+        return message
+    return f"{file}: {key[0]} (inherited from {described.base}){rest[key.end() :]}"
+
+
+def _states(own: Any, merged: Any, dotted: str) -> bool:  # noqa: ANN401 - values of TOML
+    """Whether a file's ``own`` figures have the key that ``merged`` ones are read by.
+
+    A row of a list is named there by its name or its kHz.
+    """
+    for part in re.findall(r"[\w-]+|\[\d+\]", dotted):
+        if not isinstance(own, dict) or not own:
+            return bool(own)
+        known = [part]
+        if part.startswith("["):
+            merged = merged[int(part[1:-1])] if isinstance(merged, list) else {}
+            known = [str(merged.get(key)) for key in ("name", "khz")]
+        elif isinstance(merged, list):  # clusters, by their names
+            merged = next((row for row in merged if row.get("name") == part), {})
+        else:
+            merged = merged.get(part) if isinstance(merged, dict) else None
+        found = next(
+            (name for name in own if name.replace("_", "") in known or name in known), None
+        )
+        if found is None:
+            return False
+        own = own[found]
+    return True
 
 
 def base_path(path: Path, base: str, shipped: Path) -> Path:

@@ -23,8 +23,8 @@ from eascope.configs.billing import (
 )
 from eascope.configs.core import list_cores, load_core, read_cache
 from eascope.configs.cpunames import ANY, LARGEST
-from eascope.configs.curves import curves_digest, read_curves
-from eascope.configs.delta import Described, describe, is_shipped, platform_path
+from eascope.configs.curves import curves_digest, is_file_of_curves, read_curves
+from eascope.configs.delta import Described, describe, is_shipped, platform_path, with_origin
 from eascope.configs.floors import KEY as FLOORS
 from eascope.configs.floors import read_floors
 from eascope.configs.knobs import LLC, LLC_CLUSTER, read_axes
@@ -102,7 +102,11 @@ def read_platform(path: Path, shipped: Path = PLATFORMS) -> Platform:
             _platform(described, source, shipped)
             _SOUND.add(key)
 
-    return _platform(describe(path, shipped, check), path, shipped)
+    described = describe(path, shipped, check)
+    try:
+        return _platform(described, path, shipped)
+    except RequestError as error:
+        raise RequestError(with_origin(str(error), described, path)) from error
 
 
 def _platform(described: Described, path: Path, shipped: Path) -> Platform:
@@ -202,7 +206,12 @@ def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
     """The digest of all figures of the platform and its cores; axes do not count."""
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
     figures = {key: value for key, value in top.data.items() if key != "axes"}
-    stated = {"curves": curves_digest(figures["curves"]["name"])} if "curves" in figures else {}
+    stated = {}
+    if "curves" in figures:
+        name = figures["curves"]["name"]
+        stated["curves"] = curves_digest(name)
+        if is_file_of_curves(name):  # wherever it lies
+            figures["curves"] = {**figures["curves"], "name": ""}
     return sha256_bytes(canonical_json({"platform": figures, "cores": cores, **stated}))
 
 
@@ -293,7 +302,11 @@ def _read_cluster(
 
 
 def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
-    """The OPP table, ascending; a faster OPP never has less voltage or power."""
+    """The OPP table, by ascending clocks; a faster OPP never has less voltage.
+
+    It may have less power: measurements have such rows, and Linux takes an energy model with them
+    (``em_create_perf_table()``) and marks what is inefficient (``em_compute_costs()``).
+    """
     columns = table.table("opp_sources")
     clock_source = sources.of(columns, "khz")
     if sources.of(columns, "uv") != clock_source:
@@ -328,7 +341,7 @@ def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
 
 
 def _check_ascends(row: StrictTable, before: Opp, opp: Opp) -> None:
-    for key, strict in (("khz", True), ("uv", False), ("power_uw", True), ("shared_uw", False)):
+    for key, strict in (("khz", True), ("uv", False)):
         last, this = getattr(before, key), getattr(opp, key)
         if this < last or (strict and this == last):
             raise row.error(

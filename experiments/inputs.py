@@ -127,6 +127,8 @@ def _texts(platform: Platform, activity: Activity) -> dict[str, bytes]:
             path = folder / f"{name}.toml"
             if path.is_file():
                 texts[f"{label}/{path.name}"] = path.read_bytes()
+    for path in platform.curves.files if platform.curves else ():
+        texts[f"curves/{path.name}"] = path.read_bytes()
     if activity.path.is_file():  # else it is inherited
         texts[f"activity/{activity.path.name}"] = activity.path.read_bytes()
     system = system_path(platform, activity.path.parent)

@@ -56,10 +56,10 @@ class CurvePower:
         for cluster in platform.clusters:
             for khz in (opp.khz for opp in cluster.opps):
                 if cluster.name not in curves.dependents:
-                    row = _row(curves.alone, cluster.name, khz, f"{curves.name}-1d.csv")
+                    row = _row(curves.alone, cluster.name, khz, curves.file("1d"))
                     self._rows[cluster.name, khz, None] = row
                 else:
-                    _row(curves.beside, cluster.name, khz, f"{curves.name}-2d.csv")
+                    _row(curves.beside, cluster.name, khz, curves.file("2d"))
             if cluster.name in curves.dependents and name == WATTSON:
                 filled |= self._fill(cluster, platform)
             elif cluster.name in curves.dependents:
@@ -168,7 +168,7 @@ class CurvePower:
                 row = known.get((opp.khz, other))
                 if row is None and not self._curves.rail:
                     what = f"{cluster.name} at {opp.khz} kHz beside {other[0]} at {other[1]} kHz"
-                    raise _no_row(f"{self._curves.name}-2d.csv", what)
+                    raise _no_row(self._curves.file("2d"), what)
                 if row is None:
                     row = self._by_rail(cluster.name, opp, self._floor(*other))
                     missing.add(place)
@@ -190,7 +190,7 @@ class CurvePower:
         microvolts = max(opp.uv, floor or 0)
         supplies = [row for row in self._curves.rail if row[0] >= microvolts]
         if not supplies:
-            raise _no_row(f"{self._curves.name}-rail.csv", f"a supply of {microvolts} uV")
+            raise _no_row(self._curves.file("rail"), f"a supply of {microvolts} uV")
         _, static, idle0 = supplies[0]
         active = round(self._curves.rail_active * opp.khz / 1e3 * (microvolts / 1e6) ** 2)
         return CurveRow(cluster, opp.khz, "", 0, static, active, (idle0, 0))
