@@ -151,7 +151,9 @@ def with_origin(message: str, described: Described, path: Path) -> str:
     """An error's line with the base's name where the file itself does not state the key."""
     file, _, rest = message.partition(": ")
     key = re.match(r"[\w.\[\]-]+(?= = )", rest)
-    if not described.base or not key or _states(read_toml(path).data, described.top.data, key[0]):
+    if not described.base or file != described.top.file or not key:
+        return message
+    if _states(read_toml(path).data, described.top.data, key[0]):
         return message
     return f"{file}: {key[0]} (inherited from {described.base}){rest[key.end() :]}"
 

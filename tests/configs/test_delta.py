@@ -197,8 +197,8 @@ WRONG = {
     "no OPP": ("cluster.big.opps.fast.uv = 1", "cluster.big.opps = 'fast': allowed: OPPs by their"),
     "half an OPP": ("cluster.big.opps.900000.uv = 850_000", "opps[1].power_uw is missing"),
     "an OPP out of order": (
-        "cluster.big.opps.600000.power_uw = 400_000",
-        "cluster.big.opps[1].power_uw = 364500: allowed: more than 400000",
+        "cluster.big.opps.600000.uv = 910_000",
+        "cluster.big.opps[1].uv (inherited from juno-r2) = 900000: allowed: at least 910000",
     ),
     "nothing to remove": ('remove = ["cluster.mid"]', "remove = 'cluster.mid': allowed: keys of"),
     "too deep to remove": ('remove = ["memory_mib.x"]', "remove = 'memory_mib.x': allowed: memory"),
@@ -303,3 +303,20 @@ def test_links_in_a_circle_are_one_line(tmp_path: Path, delta: Write) -> None:
     (tmp_path / "loop.toml").symlink_to("loop.toml")
     with pytest.raises(RequestError, match=r"loop\.toml: Too many levels of symbolic links"):
         load_platform(delta("", head='base = "./loop.toml"\nsummary = "x"'))
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        # The exit is the file's own, and is right; the residency, its base's, is not any more.
+        (
+            "cluster.big.idle_states.cluster-sleep-0.exit_us = 9_000",
+            "cluster.big.idle_states[2].residency_us (inherited from juno-r2) = 2500: allowed: ",
+        ),
+        ("cluster.big.opps.1000000.uv = 700_000", "cluster.big.opps[1].uv = 700000: allowed: "),
+        ("dvfs.transition_latency_us = 600", "dvfs.rate_limit_us (inherited from juno-r2) = 500: "),
+        ("dvfs.rate_limit_us = 1", "dvfs.rate_limit_us = 1: allowed: at least"),
+    ],
+)
+def test_an_inherited_key_is_named_as_inherited(delta: Write, text: str, key: str) -> None:
+    assert f"mine.toml: {key}" in refusal(load_platform, delta(text))

@@ -333,3 +333,81 @@ def test_an_opp_without_a_row_is_refused_before_a_run(pixel6: Platform) -> None:
         RequestError, match=r"tensor-1d.csv has no row for mid at 2250000 kHz: allowed: "
     ):
         power_model(None, other, load_activity(pixel6))
+
+
+#: As Perfetto has them; the middle row is less than the one before, as of a chip that throttled.
+OWN = """\
+device,policy,freq_khz,static,active,idle0,idle1
+X1,0,450000,1.5,100.25,2,0
+X1,0,800000,2,90,2,0
+X1,0,950000,2,130,2,0
+X1,4,600000,3,300,5,0
+X1,4,1000000,3,400,5,0
+X1,4,1200000,3,500,5,0
+"""
+OWN_PLATFORM = """\
+base = "juno-r2"
+summary = "its own curves"
+remove = ["billing", "cluster.little.busy", "cluster.big.busy"]
+billing = { offers = ["wattson", "published"], default = "wattson" }
+curves.name = "./x/cpu_1d.csv"
+curves.source = "own"
+curves.early_us = {}
+curves.policies = { little = 0, big = 4 }
+sources.own = "measured: by its owner"
+"""
+
+
+def own_curves(folder: Path, text: str = OWN, **others: str) -> Platform:
+    """juno-r2 with curves of its owner's."""
+    (folder / "x").mkdir(parents=True)
+    for name, content in {"cpu_1d.csv": text, **others}.items():
+        (folder / "x" / name.replace("__", ".")).write_text(content)
+    (folder / "mine.toml").write_text(OWN_PLATFORM)
+    return load_platform(folder / "mine.toml")
+
+
+def test_curves_may_be_ones_own(tmp_path: Path) -> None:
+    platform = own_curves(tmp_path / "here")
+    model = power_model(None, platform, load_activity(load_platform("juno-r2")))
+    little = platform.cluster("little")
+    for khz, active in ((450_000, 100_250), (800_000, 90_000)):
+        spent = model.interval_fj(little, Interval(0, 0, 1000, khz, active_ns=1000))
+        assert spent[whole_component("active")] == 1000 * active
+    assert platform.curves
+    assert [path.name for path in platform.curves.files] == ["cpu_1d.csv"]
+    assert own_curves(tmp_path / "there").digest == platform.digest, "wherever it lies"
+    changed = own_curves(tmp_path / "other", OWN.replace("90,2", "91,2"))
+    assert changed.digest != platform.digest
+    # Littles beside bigs, by the file beside it.
+    head = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1,interconnect\n"
+    rows = "".join(
+        f"X1,0,{khz},4,{other},1,{khz // 10_000 + other // 100_000},1,0,0\n"
+        for khz in (450_000, 800_000, 950_000)
+        for other in (600_000, 1_000_000, 1_200_000)
+    )
+    alone = "".join(line for line in OWN.splitlines(True) if "X1,0" not in line)
+    both = own_curves(tmp_path / "both", alone, **{"cpu_2d.csv": head + rows})
+    model = power_model(None, both, load_activity(load_platform("juno-r2")))
+    beside = Interval(0, 0, 1000, 450_000, active_ns=1000, beside=("big", 1_200_000))
+    assert model.interval_fj(little, beside)[whole_component("active")] == 1000 * 57_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (",active,", ",activ,", "cpu_1d.csv: columns = .*: allowed: also active"),
+        ("100.25", "-1", "cpu_1d.csv:2: a number below 0: allowed: a number in every column"),
+        ("100.25", "nan", "cpu_1d.csv:2: .*: allowed: a number in every column"),
+        ("100.25", "inf", "cpu_1d.csv:2: .*: allowed: a number in every column"),
+        ("100.25,2,0", "100.25", "cpu_1d.csv:2: .*: allowed: a number in every column"),
+    ],
+)
+def test_a_damaged_file_of_curves_is_one_line(
+    tmp_path: Path, old: str, new: str, line: str
+) -> None:
+    with pytest.raises(RequestError, match=line):
+        own_curves(tmp_path, OWN.replace(old, new, 1))
+    (tmp_path / "x/cpu_1d.csv").unlink()
+    with pytest.raises(RequestError, match=r"curves.name = .*or a CSV file that there is"):
+        load_platform(tmp_path / "mine.toml")
