@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from eascope.configs.activity import CAPACITY_TOLERANCE, with_speeds
+from eascope.configs.activity import CAPACITY_TOLERANCE, Activity, with_speeds
 from eascope.configs.billing import DERIVED, MEASURED, PROFILE, PUBLISHED, SMOOTH, WATTSON
-from eascope.configs.knobs import HARDWARE
+from eascope.configs.knobs import ACTIVITY, CONTROLS, HARDWARE, PLATFORM
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
+from eascope.experiments.controls import Controls
 from eascope.experiments.request import Names
 from eascope.experiments.scenario import REALTIME
+from eascope.kernels import lacking
 from eascope.kernels.state import asymmetric
 
 
@@ -114,11 +116,26 @@ def without_latency_nice(names: Names) -> str:
     )
 
 
-def without_floors(names: Names) -> str:
-    """A word about clock floors that are switched off where there are none; else ""."""
-    if names.request.controls.clock_floors or load_platform(names.request.platform).floors:
-        return ""
-    return f"{names.platform.name} has no clock floors to do without"
+def without_effect(names: Names) -> Iterator[str]:
+    """A word about each control, boot argument or switch that changes nothing of the machine."""
+    request = names.request
+    yield from (
+        f"{names.variant.name}: {line}"
+        for line in lacking.without_effect(names.variant.boot, names.variant.switches)
+    )
+    for name, item in CONTROLS.items() if not request.source_conditions else ():
+        value = getattr(request.controls, name)
+        if item.changes in (PLATFORM, ACTIVITY) and value != item.default:
+            other = replace(request.controls, **{name: item.default})
+            if _machine(other, request.platform) == _machine(request.controls, request.platform):
+                shown = item.flag if item.kind is bool else f"{item.flag} {value}"
+                yield f"{shown} has no effect: {names.platform.name} is so already"
+
+
+def _machine(controls: Controls, platform: str) -> tuple[Platform, Activity]:
+    """What controls make of a platform, and of its activity; its digest says which they were."""
+    made, activity = controls.load(platform)
+    return replace(made, digest=""), activity
 
 
 def without_fair_server(names: Names) -> str:

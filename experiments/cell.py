@@ -75,7 +75,7 @@ def _kernel(spec: Kernel) -> KernelArtefact:
 
 
 def check_kernels_differ(asked: Iterable[Names]) -> None:
-    """Refuse a person's patches or tree that change no byte that is built.
+    """Refuse variants that are the same, and a person's patches or tree that change no code.
 
     :raises RequestError: naming two variants that are the same.
     """
@@ -84,6 +84,12 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
         code, variant = _kernel(names.kernel).code, names.variant
         like = seen.setdefault((code, variant.switches, variant.boot, variant.dtb), names)
         kernels = (like.kernel, names.kernel)
+        if like.kernel == names.kernel and like.variant.name != variant.name:
+            raise RequestError(
+                f"variants {like.variant.name!r} and {variant.name!r} are the same on "
+                f"{names.platform.name}: kernel, boot arguments and switches: "
+                "allowed: variants that differ"
+            )
         brought = any(kernel.own or kernel.tree for kernel in kernels)
         if code and brought and like.kernel.name != names.kernel.name:
             origins = [_kernel(kernel).provenance for kernel in kernels]

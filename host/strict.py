@@ -245,6 +245,8 @@ class StrictTable:
         """
         known = sorted(choices)
         allowed = f"one of {', '.join(known)}" if known else "a non-empty string on one line"
+        if known and listing:
+            allowed = f"a known name{names_allowed('', known, listing)}"
         value: str = self.value(key, allowed)
         if not is_line(value):
             raise self.error(key, allowed)

@@ -75,7 +75,8 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
     texts = (
         *(cautions.wrong_capacities(names), cautions.without_eas(names), billed),
         *dict.fromkeys(map(cautions.without_latency_nice, (names, *others))),
-        *(cautions.without_fair_server(names), cautions.without_floors(names)),
+        cautions.without_fair_server(names),
+        *dict.fromkeys(line for each in (names, *others) for line in cautions.without_effect(each)),
     )
     if file := names.scenario.rt_app:
         said = file.notes if names.scenario.path.suffix == ".json" else ()

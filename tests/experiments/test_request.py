@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,8 @@ from eascope.analysis.derive import derive
 from eascope.experiments.cautions import (
     rate_warnings,
     without_eas,
+    without_effect,
     without_fair_server,
-    without_floors,
     without_latency_nice,
     wrong_capacities,
 )
@@ -246,12 +247,59 @@ def test_real_time_tasks_without_a_fair_server_are_named() -> None:
     assert without_fair_server(resolve(replace(urgent, scenario="smoke"))) == ""
 
 
-def test_floors_that_are_not_there_cannot_be_switched_off_unseen() -> None:
-    without = Controls(clock_floors=False)
-    request = Request("juno-r2", "mainline", "smoke", controls=without)
-    assert without_floors(resolve(request)) == "juno-r2 has no clock floors to do without"
-    assert without_floors(resolve(replace(request, platform="pixel6"))) == ""
-    assert without_floors(resolve(replace(request, controls=Controls()))) == ""
+@pytest.mark.parametrize(
+    ("controls", "platform", "words"),
+    [
+        (
+            {"clock_floors": False},
+            "juno-r2",
+            "--no-clock-floors has no effect: juno-r2 is so already",
+        ),
+        ({"clock_floors": False}, "pixel6", ""),
+        ({"rate_limit_us": 500}, "juno-r2", "--rate-limit-us 500 has no effect: juno-r2 is so"),
+        ({"rate_limit_us": 501}, "juno-r2", ""),
+        ({"llc": "cluster"}, "juno-r2", "--llc cluster has no effect: juno-r2 is so already"),
+        ({"idle_exit_percent": 25}, "juno-r2", ""),
+        ({"kernel_rate_of": "in-order"}, "juno-r2", "--kernel-rate-of in-order has no effect"),
+        ({}, "juno-r2", ""),
+    ],
+)
+def test_a_control_that_changes_nothing_is_named(
+    controls: dict[str, Any], platform: str, words: str
+) -> None:
+    request = Request(platform, "mainline", "smoke", controls=Controls(**controls))
+    told = [*without_effect(resolve(request))]
+    assert [line.startswith(words) for line in told] == [True] * bool(words)
+
+
+@pytest.mark.parametrize(
+    ("boot", "switches", "words"),
+    [
+        ("irqaffinity=0-3", [], "x: irqaffinity=0-3 has no effect: no device interrupts it"),
+        (
+            "numa-balancing=enable",
+            [],
+            "x: numa-balancing=enable has no effect: it is one NUMA node",
+        ),
+        ("nowatchdog", [], "x: nowatchdog has no effect: it has no watchdog"),
+        ("sysctl.vm.swappiness=0", [], "x: sysctl.vm.swappiness=0 has no effect: it has no swap"),
+        ("nosmt", [], "x: nosmt has no effect: its cores have one thread each"),
+        (
+            "",
+            ["/proc/sys/vm/dirty_ratio=5"],
+            "x: /proc/sys/vm/dirty_ratio=5 has no effect: it has no",
+        ),
+        ("cpuidle.governor=teo skew_tick=1 nohz=off rcutree.use_softirq=0", [], ""),
+        ("", ["/proc/sys/kernel/sched_util_clamp_min=512"], ""),
+    ],
+)
+def test_an_argument_for_what_the_machine_lacks_is_named(
+    boot: str, switches: list[str], words: str
+) -> None:
+    boots = [f"x={boot}"] if boot else []
+    own = read_own([], [], boots, [f"x:{switch}" for switch in switches])
+    told = [*without_effect(resolve(Request("juno-r2", "x", "smoke", own=own)))]
+    assert [line.startswith(words) for line in told] == [True] * bool(words)
 
 
 @pytest.mark.guest

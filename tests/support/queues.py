@@ -27,8 +27,8 @@ def source_of(release: str) -> Source:
 
 def queues() -> list[Path]:
     """The folders of all queues of the project; a person's own follow no rules of ours."""
-    own = {kernel.own for kernel in load_catalogue().kernels.values()}
-    return [folder for folder in folders_of_queues(SERIES) if folder.name not in own]
+    own = {folder for kernel in load_catalogue().kernels.values() for folder in kernel.own}
+    return [folder for folder in folders_of_queues(SERIES) if folder not in own]
 
 
 def source_files(source: Source) -> Path:
