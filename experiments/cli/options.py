@@ -98,8 +98,8 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME=ARGUMENTS",
-        help="boot arguments: NAME is mainline, or your kernel or patch of this name, with them in "
-        "addition; may be repeated",
+        help="boot arguments: NAME is mainline, or your kernel, patch or variant of this name, "
+        "with them in addition; may be repeated",
     )
     group.add_argument(
         "--switch",
