@@ -240,7 +240,9 @@ def main(arguments: list[str] | None = None) -> int:
         epilog="example: python -m tests.mutants latnice --most 20 --seed 7",
     )
     parser.add_argument("queue", help="a queue of kernels/series, such as latnice or latnice@7.3")
-    parser.add_argument("--patch", type=int, metavar="N", help="of this patch alone, from 1 on")
+    parser.add_argument(
+        "--patch", type=int, metavar="N", help="of this patch alone (0: of its own files)"
+    )
     parser.add_argument("--most", type=int, metavar="N", help="mutants that count (default: all)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the lot (default: 0)")
     parser.add_argument(

@@ -14,7 +14,7 @@ from pathlib import Path
 from eascope.host.cache import sha256_bytes
 from eascope.host.proc import need, run
 from eascope.kernels.drift import source_files, touched_files
-from eascope.kernels.queues import patch_label, series_patches
+from eascope.kernels.queues import FILES, patch_label, series_patches
 from eascope.kernels.source import Source
 from eascope.kernels.tree import open_tree
 from eascope.kernels.variants import SERIES, Kernel
@@ -32,7 +32,7 @@ OF_EXCEPTIONS = {"negate", "branch", "term", "and/or", "compare"}
 
 @dataclass(frozen=True)
 class Line:
-    """A line that a patch adds; ``patch``: its place in the queue's series, from 1 on."""
+    """A line that a patch adds; ``patch``: its place in the series, 0 of the queue's own files."""
 
     patch: int
     name: str
@@ -78,9 +78,10 @@ def queue_lines(spec: Kernel, source: Source) -> dict[str, tuple[str, dict[int, 
             return run([need("git", "git"), "-C", tree, *arguments]).decode(errors="replace")
 
         commits = git("log", f"-{len(patches)}", "--format=%H").split()[::-1]
+        start = 1 - (patches[0].name == FILES)
         lines = {
             commit: Line(number, patch_label(patch), git("log", "-1", "--format=%B", commit))
-            for number, (commit, patch) in enumerate(zip(commits, patches, strict=True), start=1)
+            for number, (commit, patch) in enumerate(zip(commits, patches, strict=True), start)
         }
         for name in touched_files(folders[-1:], release):
             if name.endswith((".c", ".h")) and (tree / name).is_file():
@@ -101,7 +102,8 @@ def _sentence(message: str, line: str, near: str) -> str:
 
     Those of the lines ``near`` it count less.
     """
-    body = re.sub(r"^[\w-]+-by: .*$", "", message, flags=re.MULTILINE).strip()
+    text = re.sub(r"^[\w-]+-by: .*$", "", message, flags=re.MULTILINE).strip()
+    body = text.partition("\n")[2].strip() or text
     sentences = [" ".join(one.split()) for one in re.split(r"(?<=[.;])\s+|\n\n+", body)]
     found = [_words(one) for one in sentences]
     own, around = _words(line), _words(near)

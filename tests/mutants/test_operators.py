@@ -80,6 +80,7 @@ def made(body: str) -> set[tuple[str, str]]:
             {("call", "\t;"), ("other CPU", "\tuse(this_rq());")},
         ),
         ("\tstruct rq *own = task_rq(p);", {("other CPU", "\tstruct rq *own = this_rq();")}),
+        ("\tlockdep_assert_rq_held(rq);\n\tWARN_ON_ONCE(rq);", set()),
         ("\tupdate_decay(rq);", {("decay", "\t;")}),
         ("\treturn decay_load(sum, periods);", {("decay", "\treturn (sum);")}),
         (
