@@ -277,6 +277,14 @@ def test_the_clock_has_bars_of_the_parts(compared: Compared) -> None:
         assert len(clock.draw(alone).axes) == 1
 
 
+def test_the_clock_is_a_small_file(compared: Compared, tmp_path: Path) -> None:
+    """It stands in the README: 60 kB at most, of which texts are the most."""
+    (svg, _) = figures.write(compared(1), tmp_path)["clock"]
+    assert svg.stat().st_size <= 60_000
+    # A glyph is one outline; curves go on where they are.
+    assert style._outline("M80 8Q84 16 88 24L80 8z") == "M10 1q0 1 1 2l-1-2z"
+
+
 def test_bars_are_of_the_window_where_the_same_was_done(compared: Compared) -> None:
     with style.styled():
         figure = figures.FIGURES["energy"](many(compared, SHORT))
