@@ -75,6 +75,11 @@ GOVERNED = {
 def test_any_governor_is_a_switch_of_any_variant(base: str, juno: Platform, tmp_path: Path) -> None:
     """One boot becomes each, and back; EAS follows."""
     lines: list[str] = []
+    cpufreq = "/sys/devices/system/cpu/cpufreq"
+    booted_with = [
+        f"write {cpufreq}/policy{cluster.cpus[0]}/scaling_governor schedutil"
+        for cluster in juno.clusters
+    ]
     for governor, tunables in GOVERNED.items():
         switches = [
             (f"/sys/devices/system/cpu/cpufreq/policy{cluster.cpus[0]}/{file}", value.format(
@@ -84,7 +89,7 @@ def test_any_governor_is_a_switch_of_any_variant(base: str, juno: Platform, tmp_
         ]  # fmt: skip
         variant = load_catalogue().variants[base].with_more("", tuple(switches))
         check_switches(governor, "", on_platform(variant, juno).switches, juno)
-        lines += becoming(variant, juno)
+        lines += [*booted_with, *becoming(variant, juno)]
     boot(kernel_of("base").image, juno, lines, tmp_path / "out")
 
 
