@@ -151,9 +151,14 @@ def judge(mutant: Mutant, journal: Journal, maker: Maker) -> str:
     if found.killer:
         name, end, says = found.killer
         return f"killed by {name}: {end}: {says}"
+    return _survives(found)
+
+
+def _survives(found: Found) -> str:
+    """How many checks have let it pass, and which have not answered."""
     others = Counter(end for _, end, _ in found.ends.values() if end != "passed")
-    also = "".join(f", {count} {end}" for end, count in sorted(others.items()))
-    return f"survives: {len(asked)} checks reach it{also}"
+    also = "".join(f", of which {count} {end}" for end, count in sorted(others.items()))
+    return f"survives the {len(found.ends)} checks that reach it{also}"
 
 
 def marked(path: Path) -> dict[str, dict[str, str]]:
@@ -188,7 +193,7 @@ def report(tried: Sequence[Mutant], found: Mapping[str, Found], same: int) -> st
             rows[mutant.operator][known.killer[1]] += 1
         else:
             rows[mutant.operator]["survives"] += 1
-            survivors.append(f"survives: {shown(mutant)}")
+            survivors.append(f"{_survives(known)}: {shown(mutant)}")
     words = [*KILLS, "survives", "equal", "not compiled"]
     table = ["| fault | " + " | ".join(words) + " |", "|---|" + "---|" * len(words)]
     for operator, row in sorted(rows.items()):

@@ -73,7 +73,7 @@ def ran(made: Made, path: Path, most: int = 2) -> str:
 def test_what_kills(ends: list[str], last: str, tmp_path: Path) -> None:
     text = ran(Made([CHANGED], {0: ends}), tmp_path / "journal", 1)
     assert text.splitlines()[-1] == last
-    assert ("survives: toy.c:" in text) == last.startswith("0")
+    assert ("checks that reach it" in text) == last.startswith("0")
 
 
 def test_equal_code_and_what_does_not_compile_are_no_mutants(tmp_path: Path) -> None:
