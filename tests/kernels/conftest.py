@@ -13,10 +13,11 @@ from tests.support.toy_linux import toy_linux
 
 #: So that a failed check says what it compared.
 pytest.register_assert_rewrite(
+    "tests.kernels.exceptions",
     *(
         f"tests.support.{name}_checks"
         for name in ("base", "feec", "latnice", "push", "schedmc", "sum", "sum_eas")
-    )
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 /*
  * returns: a task uses up its reservation of 2 in 20 ms, leaves SCHED_DEADLINE before a tick sees
  * that, and comes back in the next period, before what it overran is made up for. Says when it has
- * slept and woken up after that.
+ * slept and woken up after that, how long it had run before, and what runtime it was back with, in us.
  *
  * returns asleep: it uses it up with a lock held and sleeps. A task with an earlier deadline waits
  * for the lock meanwhile, and gives up before it wakes up.
@@ -55,22 +55,39 @@ static void overrun(long long start, int turn)
 		;
 }
 
+/* What is left of its runtime, as the kernel shows it. */
+static long long left_us(void)
+{
+	FILE *file = fopen("/proc/self/sched", "r");
+	long long left = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "dl.runtime :%lld", &left);
+	if (file)
+		fclose(file);
+	return left / 1000;
+}
+
 static int leave_and_return(int turn)
 {
-	long long start = now_us();
+	long long start = now_us(), ran, left;
 
 	if (set_policy(6, 1))
 		return 1;
 	overrun(start, turn);
+	ran = now_us() - start;
 	if (set_policy(0, 1))
 		return 1;
 	sleep_until(start + PERIOD_US + 200 + 400 * (turn % 7));
 	if (set_policy(6, 1))
 		return 1;
+	left = left_us();
 	sleep_until(now_us() + 1000);
 	if (set_policy(0, 1))
 		return 1;
 	sleep_until(now_us() + 3 * PERIOD_US);
+	dprintf(STDOUT_FILENO, "%lld %lld ", ran, left);
 	return 0;
 }
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.kernels.build import KernelArtefact
+from tests.kernels import exceptions
 from tests.support import (
     base_checks,
     feec_checks,
@@ -78,7 +79,9 @@ def guest_check(queue: str, line: str, says: str = "", *, checked: bool = False)
     modules, cases = _QUEUES[queue]
     name, *words = shlex.split(line)
     check = next(
-        getattr(module, name) for module in (*modules, sum_eas_checks) if hasattr(module, name)
+        getattr(module, name)
+        for module in (*modules, sum_eas_checks, exceptions)
+        if hasattr(module, name)
     )
     of = {word: cases[word] for word in words if word in cases}
     flags = {word[:-5]: True for word in words if word.endswith("=True")}
