@@ -223,7 +223,7 @@ def test_a_wakeup_has_its_share_of_all_work(source: Callable[[], RunData]) -> No
     assert wakeups > 1
     busy_us = sum(result["cpu_busy"]) * data.window.ns / 1000
     assert result["busy_per_wakeup_us"] == pytest.approx(busy_us / wakeups)
-    per_cpu = kernel.per_cpu(data)["work"]
+    per_cpu = cpus.per_cpu(data)["work"]
     assert result["instructions_per_wakeup"] == pytest.approx(per_cpu.sum() / wakeups)
 
 
