@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from eascope.analysis import derive, rows
-from eascope.analysis.measures import MEASURES, cpus, kernel, registry, stages
+from eascope.analysis.measures import MEASURES, cpus, registry, stages
 from eascope.analysis.measures.__main__ import table
 from eascope.analysis.measures.kernel import counted, pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
