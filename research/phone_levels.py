@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m research.phone_levels``: the loads of Jankbench and UIBench, by their rule.
 
-A load is a factor k of all work, and a cycle of n s. Of k 0.5 to 0.8 and n 6, 8, 10, 12 the rule takes those that leave the smallest of the largest
-differences from the three rails under mainline on pixel6, conditions of the source, seed 0. The
-command prints every pair; who sets them writes the printed file's tasks and window to the scenario.
+A load is a factor k of all work, and a cycle of n s. Of k 0.5 to 0.8 and n 6, 8, 10, 12 the rule
+takes those that leave the smallest of the largest differences from the three rails under mainline
+on pixel6, conditions of the source, seed 0. The command prints every pair, the best one last. What
+`file_with` makes of the scenario for that pair is the scenario's new file.
 """
 
 from __future__ import annotations
