@@ -128,7 +128,13 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
         return record
     keys = ("platform", "scenario", "conditions", "variant", "statement")
     had = {tuple(each[key] for key in keys): each for each in record.get("verdicts", [])}
-    none = {"effect": None, "low": None, "high": None, "unit": "", "also_shown_of": []}
+    none: dict[str, Any] = {
+        "effect": None,
+        "low": None,
+        "high": None,
+        "unit": "",
+        "also_shown_of": [],
+    }
     verdicts = []
     for head, release, entry in planned:
         key = (*head, entry["variant"] + release, entry["statement"])
@@ -289,7 +295,8 @@ def size(verdict: Row) -> float | None:
     for entry in _scenario(file).get("expect", []):
         of = (verdict["variant"].partition("@")[0], verdict["statement"])
         if (entry["variant"], entry["statement"]) == of and entry.get("size_of", 1) == 1:
-            return entry.get("size_percent", entry.get("size"))
+            found: float | None = entry.get("size_percent", entry.get("size"))
+            return found
     return None
 
 

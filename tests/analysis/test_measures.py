@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from eascope.analysis import derive, rows
-from eascope.analysis.measures import MEASURES, cpus, kernel, registry, stages
+from eascope.analysis.measures import MEASURES, cpus, registry, stages
 from eascope.analysis.measures.__main__ import table
 from eascope.analysis.measures.kernel import counted, pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
@@ -223,7 +223,7 @@ def test_a_wakeup_has_its_share_of_all_work(source: Callable[[], RunData]) -> No
     assert wakeups > 1
     busy_us = sum(result["cpu_busy"]) * data.window.ns / 1000
     assert result["busy_per_wakeup_us"] == pytest.approx(busy_us / wakeups)
-    per_cpu = kernel.per_cpu(data)["work"]
+    per_cpu = cpus.per_cpu(data)["work"]
     assert result["instructions_per_wakeup"] == pytest.approx(per_cpu.sum() / wakeups)
 
 

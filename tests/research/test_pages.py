@@ -175,7 +175,9 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
         },
         "study.toml",
     )
-    row = dict(zip(TABLES["verdicts"], ["juno-r2", "uclamp/intro-example"], strict=False))
+    row: dict[str, Any] = dict(
+        zip(TABLES["verdicts"], ["juno-r2", "uclamp/intro-example"], strict=False)
+    )
     row |= {"conditions": "source", "variant": "mainline", "verdict": "shown", "effect": 60.0}
     today, before = (
         {**row, "statement": f"opp_transitions_per_s.big > {bound}", "source": "the old words"}
