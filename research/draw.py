@@ -128,7 +128,13 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
         return record
     keys = ("platform", "scenario", "conditions", "variant", "statement")
     had = {tuple(each[key] for key in keys): each for each in record.get("verdicts", [])}
-    none: Row = {"effect": None, "low": None, "high": None, "unit": "", "also_shown_of": []}
+    none: dict[str, Any] = {
+        "effect": None,
+        "low": None,
+        "high": None,
+        "unit": "",
+        "also_shown_of": [],
+    }
     verdicts = []
     for head, release, entry in planned:
         key = (*head, entry["variant"] + release, entry["statement"])

@@ -238,8 +238,8 @@ def test_a_share_of_seeds(seeds: int, verdict: str, low: float, high: float) -> 
     found = verdict_on("share(energy_j.total > 1.5 * energy_j.total[mainline]) > 0", results)
     assert (found.verdict, found.seeds_met) == (verdict, seeds)
     (effect,) = found.effects
-    assert effect.value == pytest.approx(5.0 * seeds)
     assert effect.unit == "%"
+    assert effect.value == pytest.approx(5.0 * seeds)
     assert (effect.low, effect.high) == pytest.approx((low, high), abs=0.01)
     half = verdict_on("share(energy_j.total > 1) < 50% and energy_j.total > 0", results)
     assert half.verdict == (SHOWN if seeds <= 3 else REFUTED)

@@ -54,7 +54,7 @@ def pages() -> dict[str, str]:
 
 def test_every_page_is_what_its_record_gives(pages: dict[str, str]) -> None:
     committed = {path.stem: path.read_text() for path in PAGES.glob("*.md")}
-    assert committed == pages, "make generate"
+    assert committed == pages, "make pages"
 
 
 def answer(name: str) -> str:
@@ -175,7 +175,7 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
         },
         "study.toml",
     )
-    row: dict[str, object] = dict(
+    row: dict[str, Any] = dict(
         zip(TABLES["verdicts"], ["juno-r2", "uclamp/intro-example"], strict=False)
     )
     row |= {"conditions": "source", "variant": "mainline", "verdict": "shown", "effect": 60.0}
