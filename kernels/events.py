@@ -52,7 +52,7 @@ class _Image:
         """The pointer that lies at ``address``; 0 where the file has no bytes for it."""
         for section in self._elf.sections:
             start = section.address
-            if start and section.kind != NOBITS and start <= address < start + section.size:
+            if start and section.kind != NOBITS and start <= address <= start + section.size - 8:
                 (value,) = struct.unpack_from("<Q", self._elf.data(section), address - start)
                 return int(value)
         return 0

@@ -267,7 +267,7 @@ def test_a_patch_that_changes_no_code_is_refused(monkeypatch: pytest.MonkeyPatch
     code = {"base": "a", "null": "a"}
 
     def built(spec: Kernel) -> Any:
-        options = SimpleNamespace(options=("off: X",) if spec.own else ())
+        options = SimpleNamespace(options=("off: X",) if spec.own else (), not_compiled=())
         return SimpleNamespace(code=code[spec.name], provenance=options)
 
     monkeypatch.setattr(cells, "_kernel", built)
@@ -279,6 +279,9 @@ def test_a_patch_that_changes_no_code_is_refused(monkeypatch: pytest.MonkeyPatch
     # The switches differ, or the code, or nobody knows.
     check_kernels_differ([resolve(replace(REQUEST, variant="cas")), names[1]])
     check_kernels_differ([names[0], names[0]])
+    twin = replace(names[0], variant=replace(names[0].variant, name="twin"))
+    with pytest.raises(RequestError, match="'mainline' and 'twin' are the same on juno-r2"):
+        check_kernels_differ([names[0], twin])
     for unlike in ("b", ""):
         code["null"] = unlike
         check_kernels_differ(names)
