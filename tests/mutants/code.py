@@ -94,8 +94,12 @@ def changed(before: Functions, after: Functions) -> Changed:
     target has moved along with what is there is not among them. Of added ones, it is the next.
     """
     found: Changed = {}
-    for name, old in before.items():
-        new = after.get(name, [])
+    for name, whole in before.items():
+        # What lies in a section moves with what lies before it.
+        old, new = (
+            [re.sub(r" (\.[\w.]+)\+0x[0-9a-f]+", r" \1", line) for line in lines]
+            for lines in (whole, after.get(name, []))
+        )
         if old == new:
             continue
         inside = re.compile(rf"<{re.escape(name)}(?:\+0x([0-9a-f]+))?>")

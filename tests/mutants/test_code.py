@@ -59,6 +59,12 @@ def test_a_branch_to_another_place_is_another_one() -> None:
     assert changed(TOY, after) == {"toy": [1]}
 
 
+def test_what_has_moved_within_a_section_is_the_same() -> None:
+    before = {"a": ["adrp\tx0, 0 .data+0x8", "ret"]}
+    assert changed(before, {"a": ["adrp\tx0, 0 .data+0x10", "ret"]}) == {}
+    assert changed(before, {"a": ["adrp\tx0, 0 .bss+0x8", "ret"]}) == {"a": [0]}
+
+
 def test_a_function_that_is_gone_is_changed_throughout_and_a_new_one_nowhere() -> None:
     assert changed({"a": ["nop", "ret"]}, {"b": ["ret"]}) == {"a": [0, 1], "b": []}
 
