@@ -58,7 +58,7 @@ def test_programs_run_on_24_equal_cpus(name: str, wide: Platform) -> None:
 def test_loads_and_compiles_for_two_seeds(name: str, board: tuple[Platform, Activity]) -> None:
     platform, activity = board
     if name in TWO_BIGS and len(platform.cluster("big").cpus) < 2:
-        with pytest.raises(RequestError, match="(big|largest):1"):
+        with pytest.raises(RequestError, match=r"(big|largest):1"):
             load_scenario(name, platform)
         return
     scenario = load_scenario(name, platform)
