@@ -74,18 +74,20 @@ def late_by_idle(
     """Missed deadlines of each task that it would have met without these waits.
 
     They must cover what the turn was late by. Its own are counted alone, those of earlier turns
-    that delayed it are not, so these deadlines are the fewest. Tasks without a deadline are absent.
+    that delayed it are not, so these deadlines are the fewest. Tasks without a deadline, or without
+    a turn in the trace, are absent.
     """
     found = {}
     for task in tasks:
-        if task.period_us and task.deadline_us:
+        turns = marks.filter(pl.col("task") == task.name)
+        if task.period_us and task.deadline_us and turns.height:
             found[task.name] = float(
                 sum(
                     waited_ns(waits.get(thread, ()), due - 1000 * task.deadline_us, end)
                     >= end - due
                     for thread in task.threads
                     for due, end in judged(
-                        marks.filter(pl.col("thread") == thread),
+                        turns.filter(pl.col("thread") == thread),
                         over.get(thread),
                         window,
                         task.period_us,
@@ -106,8 +108,8 @@ def late_frames_by_idle(
     cell: CellRecord,
     waits: Waits,
 ) -> float | None:
-    """Late frames that would have been in time without these waits; None without frames."""
-    if cell.frames is None:
+    """Late frames that would have been in time without these waits; None without frames or turns."""
+    if cell.frames is None or not marks.height:
         return None
     tasks = {task.name: task for task in cell.tasks}
     paced = tasks[cell.frames.paced_by]

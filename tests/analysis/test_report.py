@@ -82,7 +82,7 @@ def test_the_report_has_provenance_figures_and_every_measure(page: str, compared
         "the draws of seeds",
         "a verdict needs 20",
         "a source",
-        "Assumed activity",
+        "Assumed figures",
         "one instruction per cycle",
         "power of one busy CPU measured",
         "rate_limit_us",
@@ -129,11 +129,15 @@ def test_figures_of_another_board_are_listed(compared: Compared) -> None:
     good = compared(1)
     borrowed = tuple(load_platform("pixel6").borrowed)
     assert borrowed
-    runs = {
-        name: [replace(item, cell=replace(item.cell, borrowed=borrowed)) for item in some]
-        for name, some in good.variants.items()
-    }
-    text = report.page(comparison(good.platform, runs), {})
+
+    def page_of(figures: tuple[str, ...]) -> str:
+        runs = {
+            name: [replace(item, cell=replace(item.cell, borrowed=figures)) for item in some]
+            for name, some in good.variants.items()
+        }
+        return report.page(comparison(good.platform, runs), {})
+
+    text = page_of(borrowed)
     assert "Borrowed figures" in text
     assert "juno-sched-energy.dtsi" in text
-    assert "Borrowed figures" not in report.page(good, {})
+    assert "Borrowed figures" not in page_of(())
