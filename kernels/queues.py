@@ -30,7 +30,7 @@ FILES = "files"
 #: The beginning of the patch that adds them.
 _MAIL = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
-From: eascope developers <eascope@localhost>
+From: eascope developers <developers@eascope.invalid>
 Date: Thu, 1 Jan 1970 00:00:00 +0000
 Subject: [PATCH] {queue}: Add the files of the queue
 

@@ -11,6 +11,9 @@ A kernel may have several queues. ``save`` writes its last queue: the commits af
 queues before it. Equal commits give equal patches: they have no commit and blob numbers, and no git
 version. If the queue has a folder ``files``, what its commits have added to Linux goes there, as it
 is at the last of them, and the patches leave it out. A patch of another queue that ``series`` names
+stays named there as long as its commit is the same. A commit that nobody has signed off is signed
+off by ``EASCOPE_IDENTITY``, by default by the project.
+ A patch of another queue that ``series`` names
 stays named there as long as its commit is the same.
 """
 
@@ -35,6 +38,11 @@ from eascope.kernels.releases import DEFAULT, RELEASES
 from eascope.kernels.source import Source, find_source
 from eascope.kernels.variants import SERIES, Kernel
 
+#: Who writes and signs the project's patches.
+OURS = "eascope developers <developers@eascope.invalid>"
+#: The variable that names who signs instead.
+SIGNER = "EASCOPE_IDENTITY"
+_WHO = re.compile(r"[^<>\n]*[^<>\s] <[^<>@\s]+@[^<>@\s]+>")
 #: Who commits; the patches carry their own authors.
 IDENTITY = {
     "GIT_AUTHOR_NAME": "eascope",
@@ -73,6 +81,27 @@ def open_tree(tree: Path, kernel: Kernel, source: Source) -> None:
         _git(tree, "tag", _tag(series))
 
 
+def signer() -> str:
+    """Who signs off: ``Name <mail>``.
+
+    :raises RequestError: the variable is set to something else.
+    """
+    who = os.environ.get(SIGNER) or OURS
+    if not _WHO.fullmatch(who):
+        raise RequestError(f"{SIGNER} = {who!r}: allowed: Name <mail@host>")
+    return who
+
+
+def _signed(text: str) -> str:
+    """A patch with a sign-off; one that has any stays as it is."""
+    message, line, rest = text.partition("\n---\n")
+    if re.search(r"^Signed-off-by: ", message, re.MULTILINE):
+        return text
+    last = message.rstrip("\n").rpartition("\n")[2]
+    gap = "\n" if re.match(r"[A-Z][\w-]+: ", last) else "\n\n"
+    return f"{message.rstrip(chr(10))}{gap}Signed-off-by: {signer()}{line}{rest}"
+
+
 def _tag(series: str) -> str:
     return f"eascope-{series}"
 
@@ -83,7 +112,8 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
     For another release than the default, a patch that equals the default's is shared, and any other
     goes into the release's folder. Comments of its ``series`` file on left-out patches stay.
 
-    :raises RequestError: when ``tree`` was not made by `open_tree`, or has changes not committed.
+    :raises RequestError: when ``tree`` was not made by `open_tree`, or has changes not committed;
+        the identity that signs is none.
     """
     start = _tag(kernel.series[-2]) if len(kernel.series) > 1 else SOURCE_TAG
     try:
@@ -108,7 +138,7 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
             *("--", ".", *(f":(exclude){name}" for name in files)),
         )
         texts = {
-            path.name: re.sub(r"^index \w+\.\.\w+.*\n", "", path.read_text(), flags=re.MULTILINE)
+            path.name: _signed(re.sub(r"(?m)^index \w+\.\.\w+.*\n", "", path.read_text()))
             for path in sorted(Path(new).glob("*.patch"))
         }
     folder.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,8 @@ CHECKS = [
     *("check_util_est", "check_sleepers", "check_fair_server", "check_grants", "check_no_grants"),
     *("check_returns asleep=False", "check_returns asleep=True"),
     *("check_spare spare0=False", "check_spare spare0=True"),
+    *("check_util_boost boost=False", "check_util_boost boost=True", "check_forced", "check_table"),
+    "check_boost_after_absence",
 ]
 
 

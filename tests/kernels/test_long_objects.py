@@ -14,6 +14,8 @@ from eascope.kernels.variants import load_catalogue
 
 pytestmark = [pytest.mark.long]
 
+#: Files that a kernel compiles after base: kernel/sched, and what it touches besides.
+MOST = 150
 BUILT = ("Image", "vmlinux", "config")
 #: A compiled or assembled object in kbuild's log.
 OBJECT = re.compile(r"^  (?:CC|AS)  ", re.MULTILINE)
@@ -50,3 +52,16 @@ def test_first_or_second_gives_the_same_bytes(
         assert objects(second) < objects(first)
         for name in BUILT:
             assert sha256_file(first / name) == sha256_file(second / name), (first, name)
+
+
+def test_kernels_after_base_compile_few_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the queues add to `task_struct` is in the block that base reserves there."""
+    find_source()
+    later = ("sum", "feec", "latnice", "schedmc", "sum-feec")
+    done = build(("base", *later), tmp_path / "few", monkeypatch)
+    counts = {name: objects(built) for name, built in done.items()}
+    print(counts)
+    assert counts.pop("base") > 3 * MOST
+    assert max(counts.values()) <= MOST, counts

@@ -45,8 +45,6 @@ WITHOUT = {
 }
 #: arm64 has it always in 7.3.
 DEFAULT_ALONE = ("JUMP_LABEL",)
-#: The option that this queue removes on its way; its default serves until then.
-LEFT_TO_KCONFIG = {"sum": {"UCLAMP_BUCKETS_COUNT": ""}}
 KERNELS = kernel_names()
 #: Options of the base queue's files, and in which Makefile a patch has each.
 ADDED = {
@@ -71,7 +69,6 @@ class Patched:
 
     def fragment(self, **changed: str) -> str:
         """The base fragment with options set (``y``), off (``n``) or left to Kconfig (empty)."""
-        changed |= LEFT_TO_KCONFIG.get(self.kernel.series[-1], {})
         text = fragment_text(load_catalogue().kernels["base"], release_of(self.kernel))
         return changed_fragment(text, changed)
 

@@ -26,6 +26,7 @@ from eascope.kernels.queues import (
 )
 from eascope.kernels.releases import DEFAULT, RELEASES
 from eascope.kernels.source import ARCHITECTURE, Source, offered
+from eascope.kernels.tree import OURS
 from eascope.kernels.variants import SERIES
 from tests.support.queues import apply_series, queues, source_files, source_of
 from tests.support.refusals import refusal
@@ -61,6 +62,20 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
         assert "eascope_count(feec_called)" in (tree / "kernel/sched/fair.c").read_text()
         assert not list(tree.rglob("*.rej"))
         assert not list(tree.rglob("*.orig"))
+
+
+#: Headers outside kernel/sched that queues after base may change: few files include them.
+FEW_INCLUDE = {"include/uapi/linux/sched/types.h", "include/linux/sched/latnice.h"}
+
+
+@pytest.mark.parametrize("kernel", kernel_names())
+def test_kernels_after_base_change_nothing_that_all_files_read(kernel: str) -> None:
+    """Neither a header nor an option: so they compile kernel/sched and what they touch besides."""
+    spec, release = kernel_named(kernel), kernel_named(kernel).release or DEFAULT
+    files = touched_files(spec.folders(SERIES)[1:], release)
+    assert {file for file in files if file.startswith("include/")} <= FEW_INCLUDE, files
+    assert not [file for file in files if "Kconfig" in file]
+    assert spec.fragments == kernel_named("base").fragments
 
 
 #: What the scheduler, the drivers and Kconfig read of a source.
@@ -117,19 +132,19 @@ def test_a_series_may_add_its_file_where_all_do(tmp_path: Path, release: str) ->
     assert "obj-$(CONFIG_EASCOPE) += eascope.o" in lines
 
 
-#: The author of patches that are no backports.
-OURS = "eascope developers <eascope@localhost>"
-
-
 def test_every_patch_says_who_and_why() -> None:
     for queue in queues():
         for patch in sorted(queue.rglob("*.patch")):
             head, _, body = patch.read_text().partition("\n\n")
-            assert f"Signed-off-by: {OURS}" not in body, f"{patch.name}: signed by no person"
+            message = body.partition("\n---\n")[0]
+            assert message.endswith(f"\nSigned-off-by: {OURS}"), patch.name
             author = re.search(r"^From: (.+ <.+@.+>)$", head, re.MULTILINE)
             assert author, patch.name
-            assert re.search(r"^Subject: \[PATCH\] [\w/-]+: (EM: )?[A-Z]", head, re.MULTILINE)
-            message = body.partition("\n---\n")[0]
+            subject = re.search(r"^Subject: \[PATCH\] (.*(?:\n .*)*)", head, re.MULTILINE)
+            assert subject, patch.name
+            text = subject[1].replace("\n", "")
+            assert re.match(r"[\w/-]+: (EM: )?[A-Z]", text), patch.name
+            assert len(text) <= 72, f"{patch.name}: {len(text)} characters"
             words = message.partition("Signed-off-by:")[0].split()
             if author[1] != OURS:
                 assert re.match(r"commit [0-9a-f]{40} upstream\.\n", message), patch.name
@@ -138,11 +153,18 @@ def test_every_patch_says_who_and_why() -> None:
                 assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
 
 
+@pytest.mark.parametrize("queue", ["sum", "feec"])
+def test_the_first_patch_names_the_thread_that_a_queue_is_based_on(queue: str) -> None:
+    for release in RELEASES:
+        first = series_patches(SERIES / queue, release)[0].read_text().partition("\n---\n")[0]
+        assert re.search(r"^Link: https://lore\.kernel\.org/all/\S+/$", first, re.MULTILINE)
+
+
 def checkpatch(source: Source, path: Path) -> str:
-    """What the source's own checkpatch says about ``path``, but for long lines and sign-offs."""
+    """What the source's own checkpatch says about ``path``, but for long lines."""
     tool = source_files(source) / "scripts/checkpatch.pl"
     command = [need("perl", "perl"), str(tool), "--no-tree", "--terse", "--no-summary"]
-    ignored = "LONG_LINE,LONG_LINE_COMMENT,LONG_LINE_STRING,MISSING_SIGN_OFF"
+    ignored = "LONG_LINE,LONG_LINE_COMMENT,LONG_LINE_STRING"
     ignored += ",UNKNOWN_COMMIT_ID"  # there is no repository of Linux to look it up in
     if path.suffix != ".patch":  # a file is for all releases, and 6.12 has no kzalloc_obj()
         ignored += ",ALLOC_WITH_SIZEOF"

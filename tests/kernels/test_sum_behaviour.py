@@ -85,6 +85,7 @@ CHECKS = [
     *("check_iowait 100", "check_iowait 1024"),
     *(f"check_wait {case}" for case in WAITING),
     *either("check_busy", "FEEC_BUSY_UNCLAMPED"),
+    *either("check_busy_bounded", "FEEC_BUSY_BOUNDED"),
 ]
 
 

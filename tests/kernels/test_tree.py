@@ -107,6 +107,25 @@ def test_one_commit_per_patch(tree: Path) -> None:
     assert {"eascope developers", "Vincent Guittot"} <= set(log)
 
 
+def test_a_commit_is_signed_off_once(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By who is named, and not if somebody has; what is no name and address is refused."""
+    makefile = tree / "kernel/sched/Makefile"
+    for message in ("sched: One", "sched: Two\n\nSigned-off-by: A <a@example.org>"):
+        makefile.write_text(makefile.read_text() + "# new\n")
+        run(["git", "-C", tree, "add", makefile])
+        run(["git", "-C", tree, *AS_US, "commit", "--quiet", "--message", message])
+    monkeypatch.setenv("EASCOPE_IDENTITY", "B C <b@example.org>")
+    base = load_catalogue().kernels["base"]
+    *_, one, two = save_tree(tree, base, tmp_path / "series/base")
+    assert "\n\nSigned-off-by: B C <b@example.org>\n---\n" in one.read_text()
+    assert two.read_text().count("Signed-off-by: ") == 1
+    monkeypatch.setenv("EASCOPE_IDENTITY", "B C")
+    with pytest.raises(RequestError, match=r"^EASCOPE_IDENTITY = 'B C': allowed: Name <mail@host>"):
+        save_tree(tree, base, tmp_path / "again/base")
+
+
 def test_uncommitted_changes_are_not_lost(tree: Path, tmp_path: Path) -> None:
     (tree / "kernel/sched/fair.c").write_text("x\n")
     target = tmp_path / "series" / "base"

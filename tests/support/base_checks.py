@@ -5,11 +5,16 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from eascope.configs.package_budget import BudgetStep
 from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.engines.base import EngineFailed
 from eascope.experiments.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.switches import FEATURES, STATS
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.switches import FEATURES, ONLINE, STATS
 from tests.support.kernel_guest import Booted, boot
 from tests.support.stress import checked, counters, guest_program
 
@@ -295,3 +300,156 @@ def check_spare(kernel: KernelArtefact, platform: Platform, folder: Path, *, spa
     littles = sum(int(cpu) < 4 for cpu in asked)
     assert len(asked) > 10, trace[-2000:]
     assert littles > 10 if spare0 else littles == 0, asked
+
+
+def check_util_boost(
+    kernel: KernelArtefact, platform: Platform, folder: Path, *, boost: bool
+) -> None:
+    """Six tasks that wake up together ask for what they wait for, or for what they run.
+
+    At the lowest OPP, 512 of 1024, they run for 12 of 20 ms, which is 307. They are runnable for
+    2, 4, ... 12 ms of 20, which is more than the CPU has. Schedutil goes by that, and EAS.
+    """
+    script = [
+        f"write {FEATURES} {'UTIL_BOOST' if boost else 'NO_UTIL_BOOST'}",
+        *(f"spawn task{n} /bin/hog -c 4 -w -r 2000 -p 20000" for n in range(6)),
+        "spawn ticker /bin/ticker",
+        "sleep-ms 600",
+        "trace-setup 4096 eascope:sched_cpufreq_req,eascope:sched_compute_energy",
+        f"write {TRACING}/tracing_on 1",
+        "sleep-ms 400",
+        f"write {TRACING}/tracing_on 0",
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    trace = checked(kernel.image, platform, script, folder, "hog", "ticker").text("trace.txt")
+    request = re.compile(r" sched_cpufreq_req: cpu=4 util=(\d+)")
+    energy = re.compile(r" sched_compute_energy: comm=ticker .*dst_cpu=-1 .*max_util=(\d+)")
+    for what in (request, energy):
+        utils = sorted(int(util) for util in what.findall(trace))
+        assert len(utils) > 20, trace[-2000:]
+        # Of energy, half of the events are the other cluster's.
+        high = utils[len(utils) * 3 // 4]
+        assert high > 600 if boost else high < 480, utils
+
+
+FORCE = f"{SCHED}/eascope/force"
+ACTIVATIONS = f"{SCHED}/eascope/activations"
+
+
+def forced(
+    kernel: KernelArtefact, platform: Platform, folder: Path, lines: tuple[str, ...]
+) -> Booted:
+    """300 ms of a task that EAS places and of a later one on CPU 1, with ``lines`` in the table."""
+    script = [
+        f"write {ACTIVATIONS} 0",
+        *(f"write {FORCE} {line}" for line in lines),
+        "spawn ticker /bin/ticker",
+        "sleep-ms 100",
+        "trace-setup 4096 sched:sched_waking,eascope:sched_decision",
+        f"write {STATS} 0",
+        f"write {TRACING}/tracing_on 1",
+        f"write {ACTIVATIONS} 0",
+        "sleep-ms 50",
+        "spawn pinned /bin/hog -c 1 -r 500 -p 5000",
+        "sleep-ms 250",
+        f"write {TRACING}/tracing_on 0",
+        *(f"collect {path} {Path(path).name}" for path in (FORCE, ACTIVATIONS, STATS)),
+        f"collect {TRACING}/trace trace.txt",
+    ]
+    return checked(kernel.image, platform, script, folder, "ticker", "hog")
+
+
+DECISION = re.compile(
+    r" sched_decision: comm=(\w+) pid=(\d+) activation=(\d+) prev_cpu=\d+ chosen=(\d+) cpu=(\d+)"
+)
+
+
+def check_forced(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """A wake-up goes where it is told, if it may; the kernel counts as the trace does.
+
+    Up to that wake-up the run is the one in which nobody is told anything.
+    """
+    done = forced(kernel, platform, folder / "forced", ("ticker 20 5", "hog 30 5"))
+    free = forced(kernel, platform, folder / "free", ("nobody 20 5", "all 30 5"))
+    events, as_free = (
+        [line for line in each.text("trace.txt").splitlines() if not line.startswith("#")]
+        for each in (done, free)
+    )
+    decisions = {
+        (comm, int(activation)): (int(chosen), int(cpu))
+        for comm, _, activation, chosen, cpu in DECISION.findall("\n".join(events))
+    }
+    assert decisions["ticker", 20][1] == 5 != decisions["ticker", 20][0]
+    others = [value for key, value in decisions.items() if key != ("ticker", 20)]
+    assert len(others) > 60
+    assert all(chosen == cpu for chosen, cpu in others)
+    assert done.text("force").splitlines() == [
+        f"ticker 20 5 forced {decisions['ticker', 20][0]}",
+        "hog 30 5 refused 1",
+    ]
+    counted = counters(done.text("stats"))
+    assert (counted["forced"], counted["force_refused"]) == (1, 1)
+    # Of a task that began after the reset, fork and wake-ups are counted, as they are traced.
+    ((pid, count),) = re.findall(r"^(\d+) (\d+) hog$", done.text("activations"), re.MULTILINE)
+    woken = 0
+    numbers = []
+    for line in events:
+        woken += re.search(rf" sched_waking: .* pid={pid} ", line) is not None
+        if (match := DECISION.search(line)) and match[2] == pid:
+            assert int(match[3]) == woken, line
+            numbers.append(woken)
+    assert numbers[0] == 0
+    assert int(count) == woken > 40
+    split = next(n for n, line in enumerate(events) if "comm=ticker" in line and "=20 prev" in line)
+    assert events[:split] == as_free[:split]
+    assert events[split:] != as_free[split:]
+    assert free.text("force").splitlines() == ["nobody 20 5 pending -1", "all 30 5 pending -1"]
+
+
+#: Lines that the table refuses: a CPU that lacks, one that is not there, a name that is too long.
+NOT_FORCED = ("ticker 20", "ticker 20 6", f"{'x' * 16} 20 5")
+
+
+def check_table(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """What names no decision is not taken; the table holds 32 lines, and can be emptied."""
+    script = [
+        *(f"write {FORCE} two words 7 {n % 6}" for n in range(32)),
+        f"collect {FORCE} full",
+        f"write {FORCE} clear",
+        f"write {FORCE} 1 20 5",
+        f"collect {FORCE} one",
+    ]
+    done = checked(kernel.image, platform, script, folder)
+    assert done.text("full").splitlines() == [f"two words 7 {n % 6} pending -1" for n in range(32)]
+    assert done.text("one") == "1 20 5 pending -1\n"
+    for number, line in enumerate(NOT_FORCED):
+        with pytest.raises(EngineFailed, match="force"):
+            checked(kernel.image, platform, [f"write {FORCE} {line}"], folder / f"{number}")
+
+
+TURBO = """
+base = "juno-r2"
+summary = "Juno with a turbo OPP, which is on at boot"
+dvfs.boost = true
+cluster.big.opps.1200000.turbo = true
+"""
+
+
+def check_boost_after_absence(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
+    """A policy that comes back has the boost switch's state; before 7.1 mainline lacks that."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (file := folder / "turbo.toml").write_text(TURBO)
+    policy, bigs = "/sys/devices/system/cpu/cpufreq/policy4", (4, 5)
+    script = [
+        f"collect {policy}/scaling_max_freq before",
+        *(f"write {ONLINE.format(cpu)} 0" for cpu in bigs),
+        "write /sys/devices/system/cpu/cpufreq/boost 0",
+        *(f"write {ONLINE.format(cpu)} 1" for cpu in bigs),
+        f"write {policy}/scaling_governor performance",
+        "sleep-ms 20",
+        *(f"collect {policy}/{name} {name}" for name in ("scaling_max_freq", "scaling_cur_freq")),
+    ]
+    done = checked(kernel.image, load_platform(str(file)), script, folder)
+    assert done.text("before") == "1200000\n"
+    wanted = "1200000\n" if kernel.release == DEFAULT else "1000000\n"
+    assert done.text("scaling_max_freq") == done.text("scaling_cur_freq") == wanted

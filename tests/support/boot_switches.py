@@ -6,10 +6,10 @@ from eascope.kernels.switches import FEATURES, SCHED_DEBUG
 
 #: Features that each queue adds or changes; a later queue of a kernel counts.
 FEATURES_OF: dict[str, tuple[str, ...]] = {
-    "base": ("FEEC_SPARE0", "NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER"),
+    "base": ("UTIL_BOOST", "FEEC_SPARE0", "NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER"),
     "sum": (
         *("NO_FEEC_SPARE0", "NO_UCLAMP_CHECK", "UCLAMP_RT", "FEEC_BUSY_UNCLAMPED"),
-        "NO_UCLAMP_RT_SUM",
+        *("FEEC_BUSY_BOUNDED", "NO_UCLAMP_RT_SUM"),
         *("NO_UCLAMP_FITS_TRISTATE", "NO_UCLAMP_OU_UNCLAMPED", "NO_UCLAMP_NO_HEADROOM"),
     ),
     "feec": (),

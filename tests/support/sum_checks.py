@@ -618,3 +618,26 @@ def check_busy(guest: Guest, feature: str) -> None:
     busy = [int(time) for line in texts for time in BUSY.findall(line)]
     assert len(busy) > 20
     assert (max(busy) > 480) == (feature == "FEEC_BUSY_UNCLAMPED")
+
+
+def check_busy_bounded(guest: Guest, feature: str) -> None:
+    """The same with a hog that was capped after it had the highest OPP, which its policy keeps.
+
+    It wants all of its CPU, 1024; at the OPP of its cap it could have 512.
+    """
+    policy = "/sys/devices/system/cpu/cpufreq/policy4/schedutil/rate_limit_us"
+    lines = [
+        f"write {FEATURES} FEEC_BUSY_UNCLAMPED",
+        f"write {FEATURES} {feature}",
+        *group("capped"),
+        *within("capped", hog("capped", 4)),
+        "sleep-ms 400",
+        f"write {policy} 30000000",
+        f"write {GROUPS}/capped/cpu.uclamp.max 9.77",
+        "sleep-ms 400",
+    ]
+    after = ["spawn light /bin/hog -r 500 -p 10000"]
+    texts = guest.traced(lines, "eascope:sched_compute_energy", after, ms=300)
+    busy = [int(time) for line in texts for time in BUSY.findall(line)]
+    assert len(busy) > 20
+    assert 400 < max(busy) < 600 if feature == "FEEC_BUSY_BOUNDED" else max(busy) > 900, busy

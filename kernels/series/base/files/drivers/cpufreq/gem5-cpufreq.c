@@ -277,7 +277,13 @@ static void gem5_scale_freq(const struct cpufreq_policy *policy, unsigned int kh
 		WRITE_ONCE(per_cpu(arch_freq_scale, cpu), scale);
 }
 
-/* Another domain's request began or ended a floor of this one, if it changes the clock. */
+/*
+ * Another domain's request began or ended a floor of this one, if it changes the clock.
+ *
+ * The core notes a fast switch after it, without our lock. If a CPU of this domain is there just
+ * now, policy->cur is what that one asked for until the next tick in this domain, and time_in_state
+ * and the trace until its next switch. What runs is what was requested here.
+ */
 static void gem5_apply_floor(struct gem5_domain *domain)
 {
 	struct cpufreq_policy *policy = domain->policy;
@@ -520,7 +526,7 @@ static int gem5_enable_boost_support(void)
 }
 
 #ifndef GEM5_LISTS_FREQUENCIES
-/* The core never lowers cpuinfo.max_freq, which from Linux 7.0 on is what limits the policy. */
+/* The core never lowers cpuinfo.max_freq, which from Linux 7.1 on is what limits the policy. */
 static int gem5_set_boost(struct cpufreq_policy *policy, int state)
 {
 	const struct gem5_domain *domain = policy->driver_data;
@@ -538,6 +544,19 @@ static void gem5_set_boost_support(struct cpufreq_driver *driver)
 
 	driver->set_boost = np ? gem5_set_boost : NULL;
 	of_node_put(np);
+#endif
+}
+
+/*
+ * A new policy's greatest frequency follows the switch. That of one whose CPUs were all offline is
+ * for the core, which from Linux 7.1 on looks whether the switch has changed meanwhile.
+ */
+static bool gem5_follows_switch(struct cpufreq_policy *policy)
+{
+#ifdef GEM5_LISTS_FREQUENCIES
+	return true;
+#else
+	return !freq_qos_request_active(&policy->boost_freq_req);
 #endif
 }
 
@@ -590,7 +609,8 @@ static int gem5_cpufreq_init(struct cpufreq_policy *policy)
 	policy->driver_data = domain;
 	policy->freq_table = table;
 	if (gem5_has_turbo(table)) {
-		policy->boost_enabled = cpufreq_boost_enabled();
+		if (gem5_follows_switch(policy))
+			policy->boost_enabled = cpufreq_boost_enabled();
 		ret = gem5_enable_boost_support();
 		if (ret)
 			goto free_table;

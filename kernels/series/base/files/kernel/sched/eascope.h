@@ -5,9 +5,11 @@
 #ifndef _KERNEL_SCHED_EASCOPE_H
 #define _KERNEL_SCHED_EASCOPE_H
 
+#include <linux/jump_label.h>
 #include <linux/percpu.h>
 
 struct dentry;
+struct task_struct;
 
 #define EASCOPE_COUNTER(name) EASCOPE_##name
 enum eascope_counter {
@@ -30,12 +32,30 @@ static __always_inline void __eascope_count(enum eascope_counter counter)
 }
 
 void eascope_init_debugfs(struct dentry *parent);
+void eascope_force_init(struct dentry *dir);
+
+/* On once activations are counted: */
+DECLARE_STATIC_KEY_FALSE(eascope_counting);
+int __eascope_decide(struct task_struct *p, int cpu);
+
+static __always_inline int eascope_decide(struct task_struct *p, int cpu)
+{
+	if (static_branch_unlikely(&eascope_counting))
+		cpu = __eascope_decide(p, cpu);
+
+	return cpu;
+}
 
 #else /* !CONFIG_EASCOPE */
 
 static __always_inline void __eascope_count(enum eascope_counter counter) { }
 
 static inline void eascope_init_debugfs(struct dentry *parent) { }
+
+static inline int eascope_decide(struct task_struct *p, int cpu)
+{
+	return cpu;
+}
 
 #endif /* CONFIG_EASCOPE */
 

@@ -11,6 +11,9 @@ EASCOPE_COUNTER(feec_moved),
 EASCOPE_COUNTER(feec_none),
 /* Wakeups that took no decision: the task was on its runqueue, waiting for its dequeue. */
 EASCOPE_COUNTER(ttwu_delayed),
+/* Wakeups and forks whose CPU was forced; the same, but the task may not run there. */
+EASCOPE_COUNTER(forced),
+EASCOPE_COUNTER(force_refused),
 /* Changes of the root domain's overutilized mark. */
 EASCOPE_COUNTER(overutilized_set),
 EASCOPE_COUNTER(overutilized_cleared),

@@ -57,6 +57,40 @@ TRACE_EVENT(sched_compute_energy,
 );
 
 /*
+ * While activations are counted: the CPU on which a task wakes up or begins, the
+ * number of its activation, and the CPU that its class chose. They differ where
+ * the decision is forced.
+ */
+TRACE_EVENT(sched_decision,
+
+	TP_PROTO(struct task_struct *p, unsigned int activation, int prev_cpu, int chosen, int cpu),
+
+	TP_ARGS(p, activation, prev_cpu, chosen, cpu),
+
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(unsigned int, activation)
+		__field(int, prev_cpu)
+		__field(int, chosen)
+		__field(int, cpu)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+		__entry->activation = activation;
+		__entry->prev_cpu = prev_cpu;
+		__entry->chosen = chosen;
+		__entry->cpu = cpu;
+	),
+
+	TP_printk("comm=%s pid=%d activation=%u prev_cpu=%d chosen=%d cpu=%d",
+		  __entry->comm, __entry->pid, __entry->activation, __entry->prev_cpu,
+		  __entry->chosen, __entry->cpu)
+);
+
+/*
  * A task's utilization as it is and as its effective clamps leave it, when load
  * tracking has updated it; @est is the estimate that placement goes by.
  */
