@@ -3,7 +3,6 @@
  * forks GROUP|-: a task is capped to 100, by itself or by its group, and makes a child that always runs
  * on CPU 4. The child is made in the folder GROUP of another group; without one, attributes are reset.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -36,10 +35,10 @@ int main(int argc, char **argv)
 	pid = syscall(SYS_clone3, &child, sizeof(child));
 	if (pid < 0)
 		return fail("forks: clone3");
-	if (!pid && pin(0, 4))
+	if (pid)
+		return wait(NULL) < 0;
+	if (pin(0, 4))
 		return fail("forks: affinity");
-	while (!pid)
+	for (;;)
 		;
-	wait(NULL);
-	return 0;
 }
