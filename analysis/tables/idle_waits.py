@@ -108,7 +108,7 @@ def late_frames_by_idle(
     cell: CellRecord,
     waits: Waits,
 ) -> float | None:
-    """Late frames that would have been in time without these waits; None without frames."""
+    """Late frames that would have been in time without these waits; None where there is none."""
     if cell.frames is None or not marks.height:
         return None
     tasks = {task.name: task for task in cell.tasks}
