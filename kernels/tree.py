@@ -94,12 +94,15 @@ def signer() -> str:
 
 def _signed(text: str) -> str:
     """A patch with a sign-off; one that has any stays as it is."""
-    message, line, rest = text.partition("\n---\n")
+    mail, line, rest = text.partition("\n---\n")
+    head, _, message = mail.partition("\n\n")
     if re.search(r"^Signed-off-by: ", message, re.MULTILINE):
         return text
-    last = message.rstrip("\n").rpartition("\n")[2]
-    gap = "\n" if re.match(r"[A-Z][\w-]+: ", last) else "\n\n"
-    return f"{message.rstrip(chr(10))}{gap}Signed-off-by: {signer()}{line}{rest}"
+    message = message.rstrip("\n")
+    if message:
+        trailers = re.match(r"[A-Z][\w-]+: ", message.rpartition("\n")[2])
+        message += "\n" if trailers else "\n\n"
+    return f"{head.rstrip()}\n\n{message}Signed-off-by: {signer()}{line}{rest}"
 
 
 def _tag(series: str) -> str:
