@@ -149,6 +149,13 @@ def curves_digest(name: str) -> str:
     return digest_of({path.name: sha256_file(path) for path in sorted(files_of(name))})
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
+
+
 def read_curves(
     top: StrictTable, sources: Sources, clusters: Mapping[str, tuple[int, int]], *, complete: bool
 ) -> Curves | None:
@@ -164,7 +171,7 @@ def read_curves(
     table = top.table("curves")
     known = sorted(path.name.removesuffix("-1d.csv") for path in CURVES.glob("*-1d.csv"))
     name = table.text("name")
-    if not file_of(name, KINDS[0]).is_file():
+    if not _is_file(file_of(name, KINDS[0])):
         allowed = f"one of {', '.join(known)}, or a CSV file that there is, such as ./cpu_1d.csv"
         raise table.error("name", allowed + nearest(name, known))
     named = table.table("policies")

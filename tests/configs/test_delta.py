@@ -308,11 +308,6 @@ def test_links_in_a_circle_are_one_line(tmp_path: Path, delta: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        # The exit is the file's own, and is right; the residency, its base's, is not any more.
-        (
-            "cluster.big.idle_states.cluster-sleep-0.exit_us = 9_000",
-            "cluster.big.idle_states[2].residency_us (inherited from juno-r2) = 2500: allowed: ",
-        ),
         ("cluster.big.opps.1000000.uv = 700_000", "cluster.big.opps[1].uv = 700000: allowed: "),
         ("dvfs.transition_latency_us = 600", "dvfs.rate_limit_us (inherited from juno-r2) = 500: "),
         ("dvfs.rate_limit_us = 1", "dvfs.rate_limit_us = 1: allowed: at least"),

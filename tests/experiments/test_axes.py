@@ -268,11 +268,11 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
     cells = [cell(well, letter * 64) for letter in "ab"]
     billed: list[tuple[str, BilledBy]] = []
 
-    def derived(of: Cell, run: Run, billing: BilledBy) -> Any:
-        billed.append((of.simkey, billing))
-        return billing
+    def derived(of: Cell, run: Run, billings: Sequence[BilledBy]) -> Any:
+        billed.extend((of.simkey, billing) for billing in billings)
+        return billings
 
-    monkeypatch.setattr(robust, "derived_for", derived)
+    monkeypatch.setattr(robust, "derived_by_each", derived)
     varied = robust.prepared(cases(("power", "shared_power")), 1)
     assert len(varied) == 4
     for calls in (1, 1):
@@ -285,7 +285,7 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what is complete when another run fails is not run again."""
-    monkeypatch.setattr(robust, "derived_for", lambda of, run, billing: billing)
+    monkeypatch.setattr(robust, "derived_by_each", lambda of, run, billings: billings)
     first, own, bad = cell(well, "a" * 64), cell(well, "b" * 64), cell(badly, "c" * 64)
     idle, rate = cases(("idle_exit",)).cases[0], cases(("kernel_rate",)).cases[0]
     varied = [robust.PreparedCase(case, (own,)) for case in (idle, rate)]

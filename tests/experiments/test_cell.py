@@ -130,7 +130,8 @@ def test_record_says_the_controls(artefacts: Artefacts) -> None:
     assert controls.others == {"trace_markers": "rt-app: main,task,stats", "temperature_c": 57}
     assert record.kernel.version == "6.12.1"
     assert record.declares == {"eas": True, "governor": "schedutil"}
-    assert not record.borrowed
+    states = [line.partition(" takes ")[0] for line in record.borrowed]
+    assert states == ["big: cpu-sleep-0", "big: cluster-sleep-0"]
     assert prepared(platform="pixel6").record.borrowed
     assert record.assumed
     assert record.window == WindowRecord(warmup_ms=300, window_ms=500)

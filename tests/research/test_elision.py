@@ -89,7 +89,7 @@ def _rows(platform: Platform, activity: Activity, factor: float) -> tuple[pl.Dat
     cycles = NS * opp.khz / 1e6
     row = {
         **{"cluster": 0, "cpu": 0, "t0_ns": 0, "t1_ns": NS, "khz": opp.khz, "uv": opp.uv},
-        **{"active_ns": NS, "on_ns": NS, "exit_ns": 0},
+        **{"active_ns": NS, "on_ns": NS, "entry_ns": 0, "exit_ns": 0},
         "instructions": round(cycles * activity.ipc(cluster)),
         **{event: factor * count * cycles for event, count in counts.items() if event != CYCLE},
         CYCLE: cycles,

@@ -120,7 +120,8 @@ def test_names_are_names_and_differ() -> None:
         ),
         (
             {"set": {"little.cpus": 31}},
-            "cell juno-r2, little.cpus=31, smoke, mainline: cluster.big.cpus = 2: allowed: at most",
+            "cell juno-r2, little.cpus=31, smoke, mainline: cluster.big.cpus "
+            "(inherited from juno-r2) = 2: allowed: at most",
         ),
         ({"set": {"big.foo": 1}}, "cluster.big.foo = 1: no such key"),
         ({"variant": "csa"}, "cell juno-r2, smoke, csa: unknown variant 'csa' (did you mean cas"),
