@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from eascope.configs.knobs import TOLD
 from eascope.configs.platform import Platform
+from eascope.experiments.controls import Controls
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
@@ -61,9 +63,13 @@ class Case:
 def run(
     kernel: KernelArtefact, platform: Platform, cases: Mapping[str, Case], folder: Path
 ) -> dict[str, Found]:
-    """What a guest finds in each of ``cases``, whose switches are `DEFAULTS` as it boots."""
+    """What a guest finds in each of ``cases``, whose switches are `DEFAULTS` as it boots.
+
+    CPUs take as long to wake up as the kernel is told, so that a deep state shows in a delay.
+    """
+    told = Controls(idle_exit=TOLD).of_platform(platform)
     untouched = [f"expect {FILES}/{name} {value}" for name, value in DEFAULTS.items()]
-    return guest_cases.run(kernel, platform, cases, folder, untouched)
+    return guest_cases.run(kernel, told, cases, folder, untouched)
 
 
 def answer(kernel: KernelArtefact, platform: Platform, folder: Path, *lines: str) -> str:
