@@ -53,6 +53,7 @@ NOT_TYPED = {
     "make research": CAMPAIGN,
     "research.run": CAMPAIGN,
     "make noise": CAMPAIGN,
+    "make assumptions": CAMPAIGN,
     "make engine-agreement": CAMPAIGN,
     "make generate": CHECKOUT,
     "make power-calibration": MEASUREMENTS,
