@@ -45,7 +45,8 @@ int main(int argc, char **argv)
 	for (int rounds = atoi(argv[3]); rounds > 0; rounds--) {
 		int64_t due, end, into;
 
-		usleep(401000);
+		/* The delay, a whole number of ticks, then ends between two of them. */
+		usleep(405500 - (now_us() + 401000) % TICK_US);
 		due = now_us() + atoi(argv[2]);
 		end = due - BEFORE_US;
 		into = due % TICK_US;

@@ -37,8 +37,8 @@ int main(int argc, char **argv)
 			if (pin(0, cpu))
 				return fail("pin");
 			for (;;) {
-				run_ms(7);
-				usleep(13000);
+				run_ms(4);
+				usleep(16000);
 			}
 		}
 	if (boosted && syscall(SYS_sched_setattr, 0, &attr, 0))

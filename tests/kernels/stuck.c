@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * stuck N CPU MASK MS [BUSY [YIELD [TICKS]]]: N tasks that never sleep run on CPU for 100 ms, then may use
- * the CPUs of MASK for MS. Each says where it is at the end and after how many microseconds it had
+ * the CPUs of MASK for MS. Each says where it is at nine tenths of MS and after how many microseconds it had
  * left CPU, or -1. On each CPU of BUSY a task always runs, from 400 ms before the others begin. With
  * YIELD the N tasks yield all the time. On each CPU of TICKS a task outside of the group wakes up
  * every 5 ms.
@@ -81,6 +81,7 @@ int main(int argc, char **argv)
 		usleep(400000);
 	for (int own = 0; own < tasks; own++) {
 		long long freed, left = -1;
+		int late = cpu;
 
 		if (fork() != 0)
 			continue;
@@ -92,10 +93,13 @@ int main(int argc, char **argv)
 		while (now_us() < freed + 1000 * ms) {
 			if (left < 0 && sched_getcpu() != cpu)
 				left = now_us() - freed;
+			/* Later, one that has ended wakes its parent, which moves another. */
+			if (now_us() < freed + 900 * ms)
+				late = sched_getcpu();
 			if (yield)
 				sched_yield();
 		}
-		printf("%d %lld\n", sched_getcpu(), left);
+		printf("%d %lld\n", late, left);
 		return 0;
 	}
 	for (int own = 0; own < tasks; own++) {

@@ -87,8 +87,8 @@ PLACING = {
     "urgent-others-v5": Case("placing 10 0 0x7 0 f", switches={"feec_mode": 1, "feec_v5": 1}),
     "tiny": Case("boosted 20 0 5 none", switches={"feec_mode": 1}, util_est=False),
     "tiny-v5": Case("boosted 20 0 5 none", switches={"feec_mode": 1, "feec_v5": 1}, util_est=False),
-    "margin-none": Case("margin 20 0x3"),
-    "margin": Case("margin 20 0x3", switches={"eas_margin": 1}),
+    "margin-none": Case("margin 20 0x7"),
+    "margin": Case("margin 20 0x7", switches={"eas_margin": 1}),
     "margin-big": Case("margin 20 0x10", switches={"eas_margin": 1}),
     "margin-one": Case("margin 20 0x1", switches={"eas_margin": 1}),
     "margin-alone": Case("margin 20 0", switches={"eas_margin": 1}),
@@ -192,8 +192,8 @@ def check_v5_tiny(placed: Mapping[str, Found]) -> None:
 def check_margin(placed: Mapping[str, Found]) -> None:
     """A small task leaves a big CPU only if that saves a sixteenth of what all domains use.
 
-    By the energies of the decisions it saves 0.7 to 0.9 sixteenths beside two busy littles, and
-    about 2 beside one. A CPU that it fits better it takes at any price.
+    By the energies of the decisions it saves about half a sixteenth beside three busy littles, and
+    more than a whole one beside one. A CPU that it fits better it takes at any price.
     """
     held = {name: found.counted["feec_margin_hit"] for name, found in placed.items()}
     # Some wake-ups are not EAS's: the system may be overutilized for a moment.

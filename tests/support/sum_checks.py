@@ -537,7 +537,8 @@ def check_fair_again(guest: Guest, kind: str) -> None:
 def check_limit_at_once(guest: Guest) -> None:
     """The system's limit for a hog whose estimate is about a half: no request follows that alone.
 
-    The hog asks for everything, and then for 100 with headroom, 125.
+    The hog asks for everything, and then for 100 with headroom, 125; a half would be 640. What the
+    kernel's own tasks add there is small.
     """
     lines = [
         f"write {SYSCTL}/sched_util_clamp_min 0",
@@ -546,9 +547,10 @@ def check_limit_at_once(guest: Guest) -> None:
     ]
     limit = ["sleep-ms 20", f"write {SYSCTL}/sched_util_clamp_max 100"]
     asked = perfs(guest, lines, limit, ms=100)
-    between = [perf for perf in asked if 200 < perf < 1000]
+    between = [perf for perf in asked if 400 < perf < 1000]
     assert asked[0] >= 1000
-    assert asked[-1] <= 200
+    assert min(asked) <= 130
+    assert asked[-1] <= 400
     assert not between, asked
 
 
@@ -629,6 +631,7 @@ def check_busy_bounded(guest: Guest, feature: str) -> None:
     lines = [
         f"write {FEATURES} FEEC_BUSY_UNCLAMPED",
         f"write {FEATURES} {feature}",
+        f"write {GROUPS}/cgroup.subtree_control +cpu",
         *group("capped"),
         *within("capped", hog("capped", 4)),
         "sleep-ms 400",
