@@ -20,17 +20,23 @@ from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.robust import AtValue
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.analysis.statement import parse
+from eascope.configs.knobs import axis_words
+from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.arguments import count
+from eascope.experiments.axes import BILLING_AXES, cases_of
 from eascope.experiments.cell import Cell, identity_of, prepare
 from eascope.experiments.controls import AS_IT_IS
-from eascope.experiments.finished import derived_for
+from eascope.experiments.finished import BilledBy, derived_by_each
 from eascope.experiments.pool import run_all
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.request import Request, resolve
+from eascope.experiments.robust import ByBilling
+from eascope.experiments.runs import Run
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError, check_names
@@ -59,7 +65,8 @@ NOT_MEASURED = "not measured"
 _HEAD = ("platform", "scenario", "conditions", "variant")
 TABLES = {
     "cells": (
-        *(*_HEAD, "baseline", "energy_mj", "per", "change", "low", "high", "work"),
+        *(*_HEAD, "baseline", "energy_mj", "per", "change", "low", "high"),
+        *("assumed_low", "assumed_high", "assumed_by", "work"),
         *("latency_p95_us", "latency_of", "migrations", "missed", "overutilized"),
     ),
     "by_seed": (*_HEAD, "energy_mj"),
@@ -124,6 +131,8 @@ def asked(plan: Study) -> Iterator[StudyGroup]:
 def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     """Every group of a plan with its comparison; executes missing runs, seed by seed.
 
+    Each is compared at every value of the model axes that need no run, too.
+
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
     groups = [(group, [resolve(request) for request in group.requests]) for group in asked(plan)]
@@ -140,21 +149,44 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
         for names in every
     ]
     cells = {cell.asked: cell for _, cell in wanted}
-    done = dict(zip(cells, run_all(list(cells.values()), derived_for), strict=True))
-    return [
-        (group, comparison(every[0].platform, by_variant(_of(group, wanted, done))))
-        for group, every in groups
-    ]
+    usual = BilledBy()
+    others = {
+        every[0].platform.name: cases_of(every, usual, BILLING_AXES, named=False)
+        for _, every in groups
+    }
+
+    def read(cell: Cell, run: Run) -> ByBilling:
+        cases = others[cell.names.platform.name].cases
+        billings = (usual, *(case.billing for case in cases))
+        return dict(zip(billings, derived_by_each(cell, run, billings), strict=True))
+
+    done = dict(zip(cells, run_all(list(cells.values()), read), strict=True))
+    compared = []
+    for group, every in groups:
+        platform = every[0].platform
+
+        def billed(by: BilledBy, group: StudyGroup = group, of: Platform = platform) -> Comparison:
+            return comparison(of, by_variant(_of(group, wanted, done, by)))
+
+        values = [
+            AtValue(case.axis, case.value.name, case.value.source, 0, billed(case.billing))
+            for case in others[platform.name].cases
+        ]
+        compared.append((group, replace(billed(usual), assumed=values)))
+    return compared
 
 
 def _of(
-    group: StudyGroup, wanted: Sequence[tuple[StudyGroup, Cell]], done: Mapping[Any, Derived]
+    group: StudyGroup,
+    wanted: Sequence[tuple[StudyGroup, Cell]],
+    done: Mapping[Any, ByBilling],
+    by: BilledBy,
 ) -> Iterator[tuple[str, Derived]]:
     """The runs of a group, each with its variant as statements name it."""
     for other, cell in wanted:
         if other is group:
             expect = cell.names.scenario.expect
-            run = without_release(done[cell.asked], group.release, expect)
+            run = without_release(done[cell.asked][by], group.release, expect)
             yield run.cell.variant, run
 
 
@@ -175,8 +207,9 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
 
     ``cells`` has a variant's means over seeds. ``change`` is that of its energy from the
     baseline's, in percent with its 95 % interval; where variants did other work, of the energy of a
-    unit of work, which ``per`` names. ``by_seed`` has the energy of each seed. ``engines`` has the
-    printed measures of comparisons that ran on two of them.
+    unit of work, which ``per`` names. ``assumed_low`` and ``assumed_high`` are its range over the
+    model axes that need no run, and ``assumed_by`` the axes at the ends. ``by_seed`` has the energy
+    of each seed. ``engines`` has the printed measures of comparisons that ran on two of them.
     """
     rows: dict[str, list[list[Any]]] = {name: [] for name in TABLES}
     for group, result in done:
@@ -222,7 +255,12 @@ def _cell(result: Comparison, name: str) -> Iterator[Any]:
     other_work = result.primary is not result.total
     yield result.total.mean(name)
     yield result.cell.work.unit if other_work else ""
-    yield from _change(result.line(*PER_WORK) if other_work else result.total, result, name)
+    line = result.line(*PER_WORK) if other_work else result.total
+    change = _change(line, result, name)
+    yield from change
+    ends = None if name == result.baseline else result.span(name)
+    yield from (end.percent for end in ends) if ends else (None, None)
+    yield [end.axis for end in ends or ()]
     yield _change(result.line(*WORK), result, name)[0]
     latencies = {
         task: value
@@ -266,9 +304,14 @@ def verdict_row(verdict: Verdict) -> list[Any]:
         numbers = [effect.value, *ends, effect.unit]
     return [
         *(verdict.variant, verdict.statement, verdict.source),
-        *(NOT_MEASURED if verdict.met is None else verdict.verdict, *numbers),
+        *(NOT_MEASURED if verdict.met is None else _word(verdict), *numbers),
         list(verdict.also_shown_of),
     ]
+
+
+def _word(verdict: Verdict) -> str:
+    """The verdict, with the model axes on which it depends."""
+    return " ".join([verdict.verdict, " and ".join(map(axis_words, verdict.depends_on))]).rstrip()
 
 
 def _printed(result: Comparison, measures: Sequence[str]) -> Iterator[list[Any]]:

@@ -7,6 +7,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +20,7 @@ from research.run import (
     asked,
     main,
     only,
+    record_of,
     renewed,
     table,
     verdict_row,
@@ -79,6 +81,25 @@ def test_runs_of_a_release_are_compared_without_it(tmp_path: Path) -> None:
     named = {name: [without_release(run, "@7.3", every)] for name, (run,) in later.items()}
     assert comparison(whole.platform, named).variants == whole.variants
     assert without_release(later["cas"][0], "", every) == later["cas"][0]
+
+
+def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
+    asked_values = compared_runs(tmp_path, 3)
+    others = asked_values.primary.differences
+    dear = SimpleNamespace(
+        axis="power",
+        value="dear",
+        other_work={},
+        difference=lambda name, _: replace(others[name], percent=200.0),
+        verdict=lambda *_: None,
+    )
+    record = record_of([(next(asked(plan())), replace(asked_values, assumed=[dear]))], "trial")
+    columns = record["cells"]["columns"]
+    base, other = (dict(zip(columns, row, strict=True)) for row in record["cells"]["rows"])
+    assert (base["assumed_by"], base["assumed_high"]) == ([], None)
+    assert other["assumed_by"] == ["", "power"]
+    assert other["assumed_low"] == other["change"]
+    assert other["assumed_high"] == 200
 
 
 def test_a_comparison_on_another_engine_has_both() -> None:
