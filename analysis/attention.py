@@ -49,7 +49,7 @@ def _unfinished(comparison: Comparison) -> Iterator[str]:
             if unfinished >= 1:
                 yield (
                     f"{task} missed {missed:.4g} of {jobs:.4g} deadlines under {name}: "
-                    f"{unfinished:.4g} of its turns did not end in the window"
+                    f"{unfinished:.4g} of its jobs did not end in the window"
                 )
 
 
@@ -116,9 +116,9 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
             follows = (
                 f"energy is compared per {unit}"
                 if name in comparison.other_work
-                else "energies are not of the same work"
+                else "total energies are not comparable"
             )
-            yield f"{name} and {base} did different work ({words}): {follows}"
+            yield f"{name} and {base} completed different amounts of work ({words}): {follows}"
 
 
 def at_kernels_rate(cell: CellRecord) -> list[ProgramRecord]:

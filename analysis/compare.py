@@ -350,7 +350,7 @@ def discoveries(p_values: Mapping[Key, float]) -> set[Key]:
     return {key for key, _ in ordered[:last]}
 
 
-SOURCE, DEFAULTS = "the source's", "defaults"
+SOURCE, DEFAULTS = "the original posting's", "defaults"
 
 
 def control_text(words: Sequence[str]) -> str:
@@ -365,10 +365,10 @@ def against_source(cell: CellRecord) -> str:
         return ""
     board = had.platform in ("", cell.platform)
     if board and {*had.controls} <= {*cell.set_otherwise}:
-        whose = SOURCE if had.platform else "those of the source's kernel, not of its board"
-        return f"conditions: {whose}: {had.source}"
+        whose = "" if had.platform else ", the kernel's settings only, not the board's"
+        return f"setup: as in the original posting{whose} ({had.source})"
     others = f"(--source-conditions): {control_text(had.controls)}"
-    return f"conditions: {DEFAULTS}; {SOURCE} {others if board else f'are of {had.platform}'}"
+    return f"setup: {DEFAULTS}; {SOURCE} {others if board else f'are of {had.platform}'}"
 
 
 def by_variant(runs: Iterable[tuple[str, Derived]]) -> dict[str, list[Derived]]:

@@ -44,9 +44,13 @@ def head(comparison: Comparison) -> list[str]:
     return [
         f"{cell.scenario} on {cell.platform}: {', '.join(comparison.names)}",
         f"engine {engine_words(cell)} ({elided}), {cell.duration} window of {window:.3f} s, "
-        f"{_ranges(comparison.seeds)}, energy from {power} power",
+        f"{_ranges(comparison.seeds)}, power model: {power}",
         *([] if given == USUAL.words else [f"the kernel is given another energy model: {given}"]),
-        *([f"set otherwise: {comparison.set_otherwise}"] if comparison.set_otherwise else []),
+        *(
+            [f"non-default settings: {comparison.set_otherwise}"]
+            if comparison.set_otherwise
+            else []
+        ),
         *([comparison.against_source] if comparison.against_source else []),
         *_kernels(comparison),
     ]

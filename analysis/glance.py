@@ -39,7 +39,7 @@ def glance_of(comparison: Comparison) -> Glance:
     answer, run = _answer(comparison, len(leading)), head(comparison)
     tasks = [row for task in comparison.tasks if (row := _latency(comparison, task))]
     expected = [
-        f"expected of {verdict.variant}: {verdict.statement}: {short(verdict)}"
+        f"claim ({verdict.variant}): {verdict.statement} -- {short(verdict)}"
         for verdict in comparison.verdicts
     ]
     # An empty line stands before and after what was run.
@@ -170,7 +170,11 @@ def _latency(comparison: Comparison, task: str) -> GlanceRow | None:
     """Three percentiles of a task's wake-up latency, in one row; None where it never woke up."""
     lines = [comparison.line("latency_us", task, name) for name in PERCENTILES]
     known = [line for line in lines if line is not None]
-    return _row(comparison, f"latency of {task}, {'/'.join(PERCENTILES)}", known) if known else None
+    return (
+        _row(comparison, f"wake-up latency of {task}, {'/'.join(PERCENTILES)}", known)
+        if known
+        else None
+    )
 
 
 def _row(comparison: Comparison, label: str, lines: Sequence[Line]) -> GlanceRow:
@@ -200,10 +204,11 @@ def _measure(comparison: Comparison, line: Line) -> GlanceMeasure:
 
 def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
     """The meaning of the star, and where the remaining output is."""
-    star = "*: excludes zero, corrected for all rows. " if len(comparison.seeds) >= ENOUGH else ""
+    few = len(comparison.seeds) < ENOUGH
+    star = "" if few else "*: significant at 95 % after correction for multiple comparisons. "
     words = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in left_out if count > 0]
     missing = f"Not shown: {', '.join(words)}. " if words else ""
-    report = "; sources and findings are in the report" if len(comparison.names) > 1 else ""
+    report = "; references and known causes are in the report" if len(comparison.names) > 1 else ""
     return f"{star}{missing}--all prints every measure{report}."
 
 

@@ -122,7 +122,7 @@ def _lead(comparison: Comparison) -> str:
 
 def _set_otherwise(comparison: Comparison) -> str:
     words, source = comparison.set_otherwise, comparison.against_source
-    text = f"Set otherwise: <b>{escape(words)}</b>. " if words else ""
+    text = f"Non-default settings: <b>{escape(words)}</b>. " if words else ""
     return text + (f"{escape(source[:1].upper() + source[1:])}. " if source else "")
 
 

@@ -60,10 +60,13 @@ def word(verdict: Verdict) -> str:
 
 
 def short(verdict: Verdict) -> str:
-    """``shown: +7.5 % (+6.7 .. +8.4)``, of an undecided one with the reason."""
+    """``shown: 0.4 against 131.1, -99.7 % (-99.8 .. -99.6)``, and why it is undecided."""
     effect = ""
     if verdict.effects:
         effect = f": {measured_words(verdict.effects[0], ranges_of(verdict)[0])}"
+        if verdict.effects[0].relative and verdict.sides:
+            left, right = verdict.sides[0]
+            effect = f": {left:.4g} against {right:.4g},{effect[1:]}"
     return f"{word(verdict)}{effect}{f', {verdict.reason}' if verdict.reason else ''}"
 
 

@@ -27,26 +27,26 @@ def wrong_capacities(names: Names) -> str:
     if names.request.elide and names.request.controls.speeds == HARDWARE:
         rates = [names.activity.ipc(cluster) for cluster in platform.clusters]
         wrong = _other_capacities(platform, rates)
-        return f"as on the board, the kernel's capacities differ from the loop's speeds: {wrong}"
+        return f"as on the board, device-tree capacities are not rt-app's loop speeds: {wrong}"
     if names.request.elide:
         return ""
     loop = names.engine.executed_loop(platform, names.activity)
     if loop is None:
         return ""
     if not loop.ipc:
-        return "the speed of these CPUs is not known: eascope characterise measures it"
+        return "no IPC data for these CPUs; run eascope characterise"
     wrong = _other_capacities(platform, loop.ipc)
     if not wrong:
         return ""
     remedy = "; --speeds measured corrects them" if loop.measured else ""
-    return f"the kernel is given wrong capacities of these CPUs: {wrong}{remedy}"
+    return f"the kernel has wrong capacities for these CPUs: {wrong}{remedy}"
 
 
 def _other_capacities(platform: Platform, ipc: Sequence[float]) -> str:
     """Capacities that do not go with the loop's ``ipc`` by cluster; empty where all do."""
     real = with_speeds(platform, ipc, "executed").capacities
     return ", ".join(
-        f"{cluster.name} {platform.capacities[cpu]} instead of {real[cpu]}"
+        f"{cluster.name} capacity {platform.capacities[cpu]}, speed {real[cpu]}"
         for cluster in platform.clusters
         for cpu in cluster.cpus[:1]
         if abs(platform.capacities[cpu] / real[cpu] - 1) > CAPACITY_TOLERANCE

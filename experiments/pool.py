@@ -253,7 +253,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
     expected = estimate_s(missing)
     if missing:
         check_runs()
-        say(f"  {len(missing)} of {len(simulated)} runs to do, about {duration(expected)}")
+        say(f"  {len(missing)} of {len(simulated)} runs missing, about {duration(expected)}")
     progress = Progress(max(1, len(missing)), expected)
     stop = threading.Event()
     # polars 2.1 can stop for ever when two threads join tables at once on a busy host.

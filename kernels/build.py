@@ -299,7 +299,7 @@ def estimate(objects: Objects) -> str:
     """
     if objects is Objects.COPIED:
         most = duration(estimate_s(from_objects=False))
-        return f"unknown: up to {most}, by what its patches touch"
+        return f"at most {most}, depending on the files its patches touch"
     return f"about {duration(estimate_s(objects is Objects.OWN))}"
 
 

@@ -65,10 +65,10 @@ class Brought(Record):
     def words(self) -> list[str]:
         """A line for each kind that there is."""
         kinds = (
-            ("options taken as the patches set them", self.taken),
+            ("options set by the patches", self.taken),
             ("options that are off by default", self.off),
-            ("defaults not taken, our configuration states others", self.stated),
-            ("options that need others that are off here", self.unmet),
+            ("changed defaults overridden by our config fragments", self.stated),
+            ("options with unmet dependencies", self.unmet),
         )
         return [f"{words}: {_some(lines)}" for words, lines in kinds if lines]
 

@@ -245,7 +245,7 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    filters = (fixed, signed, change, effect, size, rows, row, values, worst, median, origin)
+    filters = (fixed, signed, change, verb, effect, size, rows, row, values, worst, median, origin)
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals["of_sources"] = of_sources
     environment.tests["ours"] = lambda source: source.startswith("ours")
@@ -278,6 +278,17 @@ def change(cell: Row | None, digits: int = 1) -> str:
     ends = (cell["low"], cell["high"])
     known = "" if None in ends else f" ({'..'.join(signed(end, digits) for end in ends)})"
     return signed(cell["change"], digits) + known
+
+
+def verb(of: Row | float | str, down: str = "falls", up: str = "rises") -> str:
+    """``falls by 56.2 % (-58.0..-54.2)``, of a row or a percentage; ``rises 27-fold`` above 3."""
+    cell = of if isinstance(of, Mapping) else {"change": float(of), "low": None, "high": None}
+    percent = cell["change"]
+    word, times = down if percent < 0 else up, 1 + percent / 100
+    if times > 3:
+        return f"{word} {times:.{0 if times > 10 else 1}f}-fold"
+    interval = change(cell).removeprefix(signed(percent))
+    return f"{word} by {fixed(abs(percent))} %{interval}"
 
 
 def effect(verdict: Row) -> str:
@@ -365,7 +376,7 @@ def origin(origin_record: Mapping[str, Any]) -> str:
     words = f"Made by `{known.command}`, from {known.made_from}"
     words += f" ({versions})." if versions else "."
     if queues := older(known.patches):
-        words += f" Their patches were earlier ones: {', '.join(queues)}."
+        words += f" These results predate the current revision of: {', '.join(queues)}."
     elif not known.patches and "kernel" in known.versions:
         words += " Their patches are not known."
     changed = [

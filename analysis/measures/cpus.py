@@ -308,7 +308,7 @@ def migrations_settled_per_s(data: RunData) -> float | None:
 @measure(
     unit="share of the window",
     events=("lisa__sched_overutilized",),
-    lines=Lines("placement", "overutilized"),
+    lines=Lines("placement", "time overutilized"),
 )
 def overutilized_share(data: RunData) -> float | None:
     """Time in which the root domain was overutilized; absent where the state is not known."""

@@ -165,7 +165,7 @@ def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> 
     whose = "mainline" if unfinished else "mainline, cas"
     assert f"kernel of {whose}: 6.12.1-eascope-base from KERNEL_SRC, digest abababababab" in lines
     shown = 2
-    assert sum(line.startswith("latency of task") for line in lines) == shown
+    assert sum(line.startswith("wake-up latency of task") for line in lines) == shown
     assert f"Not shown: {20 - shown} tasks, " in lines[-1]
     noted = [line for line in lines if "deadlines under" in line]
     assert bool(noted) is bool(unfinished)
@@ -176,8 +176,8 @@ def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> 
     )
     text = glance(small)
     assert "Not shown" not in text
-    assert "latency of decode, p50/p95/p99  us    12.5/40.2/99.0" in text
-    assert "expected of cas: missed_deadlines < 1: undecided: 3 (3 .. 3), 10 seeds, a" in text
+    assert "wake-up latency of decode, p50/p95/p99  us    12.5/40.2/99.0" in text
+    assert "claim (cas): missed_deadlines < 1 -- undecided: 3 (3 .. 3), 10 seeds, a" in text
     assert everything(small) == f"{answers(small)[0]}\n\n{text_of(small)}"
     # As a record keeps it, it prints the same.
     kept = Glance.decode(json.loads(glance_of(small).to_bytes()), "kept")

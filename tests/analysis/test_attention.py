@@ -47,7 +47,7 @@ def test_a_task_that_never_ran_is_named_first(platform: Platform) -> None:
     lines = attention(both)
     assert lines == [
         "decode never ran under cas in 1 of 2 seeds",
-        "decode missed 31.5 of 60 deadlines under cas: 30 of its turns did not end in the window",
+        "decode missed 31.5 of 60 deadlines under cas: 30 of its jobs did not end in the window",
     ]
     assert glance(both).splitlines()[1:3] == lines
     text = page(both, {})
@@ -102,7 +102,8 @@ def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
 def test_other_work_is_said(platform: Platform) -> None:
     slow, near, fast = ({"task_work_s": {"decode": speed}} for speed in (0.5, 0.505, 0.9))
     assert attention(compared(platform, [slow], [fast])) == [
-        "cas and mainline did different work (decode +80.0 %): energies are not of the same work"
+        "cas and mainline completed different amounts of work (decode +80.0 %): "
+        "total energies are not comparable"
     ]
     assert attention(compared(platform, [slow], [near])) == []
 
@@ -118,7 +119,8 @@ def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> N
         [{**part, "energy_j": dataclasses.replace(energy, total=0.15)}],
     )
     assert attention(both) == [
-        "cas and mainline did different work (decode -66.7 %): energy is compared per s of work"
+        "cas and mainline completed different amounts of work (decode -66.7 %): "
+        "energy is compared per s of work"
     ]
     assert both.other_work == {"cas": pytest.approx(-66.7, abs=0.1)}
     shown = glance(both)

@@ -142,12 +142,12 @@ def test_runs_that_differ_are_not_compared(compared: Compared) -> None:
 
 def test_the_head_lists_controls_that_are_not_the_default(compared: Compared) -> None:
     good = compared(1)
-    assert "set otherwise" not in text_of(good)
+    assert "non-default settings" not in text_of(good)
     words = ("rate-limit-2000-us", "measured-speeds")
     (run,) = good.variants["cas"]
     changed = dataclasses.replace(run, cell=dataclasses.replace(run.cell, set_otherwise=words))
     text = text_of(comparison(good.platform, {"cas": [changed]}))
-    assert text.splitlines()[2] == "set otherwise: rate limit 2000 us, measured speeds"
+    assert text.splitlines()[2] == "non-default settings: rate limit 2000 us, measured speeds"
 
 
 def test_paired_difference() -> None:
@@ -234,15 +234,20 @@ HAD = ("board-dvfs", "no-delay-dequeue")
 @pytest.mark.parametrize(
     ("platform", "set_otherwise", "words"),
     [
-        ("juno-r2", HAD, "conditions: the source's: a list"),
-        ("juno-r2", (*HAD, "no-noise"), "conditions: the source's: a list"),
+        ("juno-r2", HAD, "setup: as in the original posting (a list)"),
+        ("juno-r2", (*HAD, "no-noise"), "setup: as in the original posting (a list)"),
         (
             *("juno-r2", HAD[:1]),
-            "conditions: defaults; the source's (--source-conditions): "
+            "setup: defaults; the original posting's (--source-conditions): "
             "board dvfs, no delay dequeue",
         ),
-        ("pixel6", HAD, "conditions: defaults; the source's are of pixel6"),
-        ("", HAD, "conditions: those of the source's kernel, not of its board: a list"),
+        ("pixel6", HAD, "setup: defaults; the original posting's are of pixel6"),
+        (
+            "",
+            HAD,
+            "setup: as in the original posting, the kernel's settings only, "
+            "not the board's (a list)",
+        ),
     ],
 )
 def test_it_says_whose_they_are(platform: str, set_otherwise: tuple[str, ...], words: str) -> None:

@@ -116,11 +116,11 @@ def test_expectations_are_judged_at_every_value(platform: Platform) -> None:
     assert (more.depends_on, misses.depends_on) == (("axis1",), ())
     assert more.reason == "shown as asked, refuted with other"
     assert counts(result.verdicts) == "0 shown, 1 refuted, 0 undecided, 1 depends on an assumption"
-    statement = "expected of cas: energy_j.total > energy_j.total[mainline]: depends on axis1"
-    assert f"{statement}: +" in glance(result)
+    statement = "claim (cas): energy_j.total > energy_j.total[mainline] -- depends on axis1"
+    assert f"{statement}: 0.251 against 0.2047, +" in glance(result)
     assert expectation_lines(result) == [
         f"1: {statement}: shown as asked, refuted with other",
-        "2: expected of cas: missed_deadlines < 1: refuted at every value",
+        "2: claim (cas): missed_deadlines < 1 -- refuted at every value",
     ]
     refuted, _ = robust(platform, 1.0, asked=0.6).verdicts
     assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as asked, shown with other")

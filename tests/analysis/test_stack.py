@@ -54,7 +54,7 @@ def test_every_partition_sums_to_the_total(stacked: Comparison) -> None:
 
 def test_table_and_report_have_the_stack_and_its_terms(stacked: Comparison) -> None:
     text = text_of(stacked)
-    assert "energy from derived power" in text
+    assert "power model: derived" in text
     assert "\nenergy stack\n  clock of busy CPUs " in text
     html = page(stacked, {})
     assert "little: reference activity (assumed: " in html

@@ -348,7 +348,7 @@ def test_the_command_from_end_to_end(finished: list[str]) -> None:
     assert "model axes, one at a time: " in text
     text = output_of(*finished, "--dry-run")
     assert "axis shared_power, off: no run" in text
-    assert "axis delayed_dequeue, off: 0 of 20 runs to do" in text
+    assert "axis delayed_dequeue, off: 0 of 20 runs missing" in text
     assert "nothing to run" in text
 
 

@@ -164,8 +164,8 @@ def test_those_turns_take_as_long_as_on_the_board() -> None:
         assert 537_634 / per_us / 1000 == pytest.approx(took_ms, rel=0.012)
     assert names_.platform.capacities == load_platform("juno-r2").capacities
     assert wrong_capacities(names_) == (
-        "as on the board, the kernel's capacities differ from the loop's speeds: "
-        "little 383 instead of 493"
+        "as on the board, device-tree capacities are not rt-app's loop speeds: "
+        "little capacity 383, speed 493"
     )
 
 

@@ -73,8 +73,12 @@ def test_frequencies_change_no_sooner_than_the_boards() -> None:
 
 def test_tables_say_whose_conditions_they_have(scenario: str) -> None:
     run = changed(RUN, "--scenario", scenario)
-    assert "conditions: the source's: a notebook" in eascope(*run, "--source-conditions").stdout
     assert (
-        "conditions: defaults; the source's (--source-conditions): board dvfs, no delay dequeue, "
+        "setup: as in the original posting (a notebook"
+        in eascope(*run, "--source-conditions").stdout
+    )
+    assert (
+        "setup: defaults; the original posting's (--source-conditions): board dvfs, "
+        "no delay dequeue, "
         "hardware speeds, calibration 186 ns, no preempt short"
     ) in eascope(*run).stdout

@@ -157,7 +157,7 @@ def test_runs_that_are_missing_and_cannot_be_written(
     check_runs_place()
     with pytest.raises(RequestError, match=r"^EASCOPE_RUNS /proc: .*: allowed: a folder that can"):
         pool.run_all([cell()], lambda _, run: run)
-    assert "runs to do" not in capsys.readouterr().err
+    assert "runs missing" not in capsys.readouterr().err
 
 
 def test_nothing_stays_where_something_can_be_written(

@@ -33,9 +33,9 @@ from tests.support.cells import REQUEST, Artefacts, prepared
     [
         ("elided", True, "board", ""),
         ("elided-detailed", True, "measured", ""),
-        ("elided", False, "board", "little 383 instead of 810"),  # 950 to 1200 MHz
-        ("timing", False, "measured", "little 329 instead of 810"),
-        ("detailed", False, "board", "little 383 instead of 329; --speeds measured corrects them"),
+        ("elided", False, "board", "little capacity 383, speed 810"),  # 950 to 1200 MHz
+        ("timing", False, "measured", "little capacity 329, speed 810"),
+        ("detailed", False, "board", "capacity 383, speed 329; --speeds measured corrects them"),
         ("detailed", False, "measured", ""),
     ],
 )
@@ -50,7 +50,7 @@ def test_capacities_that_gem5_does_not_have_are_told(
     # A platform that nobody has characterised can be run all the same.
     unknown = replace(names, activity=replace(names.activity, measured=()))
     if mode == "detailed":
-        assert "is not known: eascope characterise measures it" in wrong_capacities(unknown)
+        assert "no IPC data for these CPUs; run eascope characterise" in wrong_capacities(unknown)
     elif speeds == "board":
         assert wrong_capacities(unknown) == warning
 

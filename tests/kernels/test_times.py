@@ -84,12 +84,15 @@ def test_the_first_build_from_copied_objects_has_no_estimate() -> None:
     assert build.estimate(Objects.OWN) == "about 13 s"
     assert build.estimate(Objects.NONE) == "about 6 min 00 s"
     build.remember_build(from_objects=False, seconds=300)
-    assert build.estimate(Objects.COPIED) == "unknown: up to 5 min 00 s, by what its patches touch"
+    assert (
+        build.estimate(Objects.COPIED)
+        == "at most 5 min 00 s, depending on the files its patches touch"
+    )
 
 
 @pytest.mark.parametrize(
     ("queues", "known"),
-    [([BASE], "about 13 s"), ([BASE, MINE], "unknown: up to 5 min 00 s, by what")],
+    [([BASE], "about 13 s"), ([BASE, MINE], "at most 5 min 00 s, depending")],
 )
 def test_a_build_announces_how_long_it_may_take(
     queues: list[Path],

@@ -39,6 +39,7 @@ from research.draw import (
     records_of,
     section,
     studies,
+    verb,
 )
 from research.run import TABLES, asked
 
@@ -286,3 +287,10 @@ def test_an_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["uclmap"]) == 2
     assert "unknown page 'uclmap'" in capsys.readouterr().err
     assert INDEX in every_page()
+
+
+def test_a_verb_carries_the_sign_of_a_change() -> None:
+    assert verb(-56.24) == "falls by 56.2 %"
+    assert verb({"change": 4.8, "low": 4.4, "high": 5.1}) == "rises by 4.8 % (+4.4..+5.1)"
+    assert verb("2571.0") == "rises 27-fold"
+    assert verb(-8.9, "cuts", "raises") == "cuts by 8.9 %"
