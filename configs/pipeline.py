@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from eascope.configs.core import Core, Parameter, read_figures
+from eascope.configs.core import Core, Parameter
+from eascope.configs.source import source_text
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, missing_key
 from eascope.host.strict import StrictTable, read_toml
@@ -136,7 +137,7 @@ def _check(top: StrictTable, pipeline: Pipeline) -> None:
 def _all_figures(
     table: StrictTable, known: Mapping[str, tuple[int, int, str]]
 ) -> Mapping[str, Parameter]:
-    figures = read_figures(table, known)
+    figures = _figures(table, known)
     for name, (smallest, largest, unit) in known.items():
         if name not in figures:
             raise missing_key(
@@ -144,4 +145,20 @@ def _all_figures(
                 table.key(name),
                 f"a table with value ({smallest}..{largest} {unit}) and source",
             )
+    return figures
+
+
+def _figures(
+    table: StrictTable, known: Mapping[str, tuple[int, int, str]]
+) -> Mapping[str, Parameter]:
+    """The figures in ``table``, each with value and source; none outside of ``known``."""
+    figures = {}
+    for key, (smallest, largest, unit) in known.items():
+        if table.has(key):
+            entry = table.table(key)
+            figures[key] = Parameter(
+                entry.integer("value", smallest, largest, unit), source_text(entry)
+            )
+            entry.finish()
+    table.finish()
     return figures

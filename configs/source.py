@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Any
 
 from eascope.host.errors import bad_input, missing_key, nearest, shortened
+from eascope.host.keys import Form, is_line, key
 from eascope.host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
@@ -20,6 +22,16 @@ KINDS = {
 }
 _SOURCE = re.compile(rf"({'|'.join(KINDS)})\b.{{4,}}")
 SOURCE_RULE = "text that begins with " + ", ".join(repr(kind) for kind in KINDS)
+#: A key whose value is a source's text.
+SOURCE = Form(
+    lambda text: is_line(text) and _SOURCE.fullmatch(text) is not None,
+    SOURCE_RULE,
+)
+
+
+def figure(least: int, most: int, unit: str) -> Any:  # noqa: ANN401
+    """An optional key whose value is a table: a figure and its source."""
+    return key(unit, optional=True, span=(least, most), unit=unit)
 
 
 def kind(source: str) -> str:

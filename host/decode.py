@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""JSON values as objects of dataclasses, strictly: the one reader of them.
+"""JSON and TOML values as objects of dataclasses, strictly: the one reader of them.
 
 A dataclass states keys and types. Its fields may be texts, numbers, paths, tuples, mappings (also
 by whole numbers), unions and further dataclasses. `host.record` reads files with it.
@@ -13,6 +13,9 @@ from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from eascope.host.errors import EascopeError, bad_input, missing_key, no_such_key
+from eascope.host.keys import Key, declared
 
 T = TypeVar("T")
 
@@ -37,6 +40,24 @@ class WrongValue(Exception):
         super().__init__(key)
         self.key, self.value, self.allowed = key, value, allowed
 
+    def line(self, file: Path | str) -> EascopeError:
+        """The error as one line, when the file is known."""
+        if self.value is MISSING:
+            return missing_key(file, self.key, self.allowed)
+        return bad_input(file, self.key or "the content", self.value, self.allowed)
+
+
+class UnknownKey(WrongValue):
+    """A key that a person's file cannot have."""
+
+    def __init__(self, key: str, value: object, known: list[str]) -> None:
+        super().__init__(key, value, "")
+        self.known = known
+
+    def line(self, file: Path | str) -> EascopeError:
+        """The error with the nearest key and all of them."""
+        return no_such_key(file, self.key, self.value, self.known)
+
 
 @cache
 def _types(kind: Hashable) -> dict[str, Any]:
@@ -49,10 +70,13 @@ def _fields(kind: Any) -> tuple[Field[Any], ...]:
     return fields(kind)
 
 
-def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
+def decode_dataclass(kind: type[T], value: object, key: str = "", figure: Key | None = None) -> T:
     """An object of the dataclass ``kind`` from a JSON value.
 
+    Its fields may be declared (`host.keys`), and it may have a method ``check``: rules across keys.
+
     :param key: where it stands in the file; empty for the whole.
+    :param figure: of a table with the key ``value``: what that may be.
     :raises WrongValue: for the first key that is missing, unknown or of another type.
     """
     if not isinstance(value, dict):
@@ -64,11 +88,20 @@ def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
     hashed = cast(Hashable, kind)  # mypy takes a class for its objects
     known, types, rest = _fields(hashed), _types(hashed), dict(value)
     given: dict[str, Any] = {}
+    if any(map(declared, known)):
+        _refuse_unknown(known, rest, key)
     for entry in known:
         if entry.metadata.get("rest"):
             continue
         kind_of, name = types[entry.name], key_of(entry)
-        if name in rest:
+        if own := declared(entry):
+            own = figure if figure and name == "value" else own
+            if name in rest:
+                given[entry.name] = _decode_declared(kind_of, rest.pop(name), _at(key, name), own)
+            elif entry.default is MISSING:
+                words = "a table" if is_dataclass(kind_of) else own.allowed
+                raise WrongValue(_at(key, name), MISSING, words)
+        elif name in rest:
             given[entry.name] = _decode(kind_of, rest.pop(name), key, name)
         elif entry.default is MISSING and entry.default_factory is MISSING:
             raise WrongValue(_at(key, name), MISSING, _words(kind_of))
@@ -80,11 +113,40 @@ def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
     if rest:
         name = next(iter(rest))
         raise WrongValue(_at(key, name), rest[name], "no such key in this version")
-    return kind(**given)
+    return _checked(kind(**given), key)
+
+
+def _checked(decoded: T, key: str) -> T:
+    """``decoded``, of which all rules across its keys are true."""
+    try:
+        getattr(decoded, "check", lambda: None)()
+    except WrongValue as wrong:
+        raise WrongValue(_at(key, wrong.key), wrong.value, wrong.allowed) from None
+    return decoded
+
+
+def _refuse_unknown(known: tuple[Field[Any], ...], value: Mapping[str, Any], key: str) -> None:
+    """A misspelt key is both unknown and missing; that it is unknown says more."""
+    names = sorted(map(key_of, known))
+    for name in value:
+        if name not in names:
+            raise UnknownKey(_at(key, name), value[name], names)
+
+
+def _decode_declared(kind: Any, value: Any, where: str, key: Key) -> Any:
+    """``value`` of a declared key, as its type and within what is allowed."""
+    kind = next((part for part in get_args(kind) if part is not NoneType), kind)
+    if is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise WrongValue(where, value, "a table")
+        return decode_dataclass(cast(type, kind), value, where, key)
+    if not _is_plain(kind, value) or not key.accepts(value):
+        raise WrongValue(where, value, key.allowed + key.near(value))
+    return value
 
 
 def _at(key: str, name: str) -> str:
-    return f"{key}.{name}" if key else name
+    return f"{key}.{name}" if key and name else key or name
 
 
 def _decode(kind: Any, value: Any, key: str, name: str) -> Any:

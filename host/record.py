@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from eascope.host.decode import REST, WrongValue, decode_dataclass, json_key, key_of
-from eascope.host.errors import EascopeError, bad_input, missing_key, shown
+from eascope.host.errors import EascopeError, shown
 
 __all__ = [
     "REST",
@@ -135,12 +135,7 @@ class Record:
         try:
             return decode_dataclass(cls, value)
         except WrongValue as wrong:
-            key = wrong.key or "the content"
-            if wrong.value is MISSING:
-                line = missing_key(file, key, wrong.allowed)
-            else:
-                line = bad_input(file, key, wrong.value, wrong.allowed)
-            raise RecordError(str(line)) from None
+            raise RecordError(str(wrong.line(file))) from None
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -16,8 +16,10 @@ import stat
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from eascope.host import keys
+from eascope.host.decode import WrongValue, decode_dataclass
 from eascope.host.errors import (
     RequestError,
     bad_input,
@@ -35,20 +37,11 @@ from eascope.host.record import check_depth, parse_json
 #: Magnitude of the largest integer of a file.
 INTEGER_BITS = 63
 
+T = TypeVar("T")
+
 _REPO = Path(__file__).resolve().parent.parent
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-#: What `is_name` accepts, in words.
-NAME_RULE = "lower-case letters, digits and single dashes, beginning with a letter"
-
-
-def is_name(text: str) -> bool:
-    """Whether ``text`` can stand in file names, flags and columns: `NAME_RULE`."""
-    return _NAME.fullmatch(text) is not None
-
-
-def is_line(value: object) -> bool:
-    """Whether ``value`` is a text on one line that says something."""
-    return isinstance(value, str) and bool(value.strip()) and one_line(value) == value
+# Other rooms take them from here.
+NAME_RULE, is_line, is_name = keys.NAME_RULE, keys.is_line, keys.is_name
 
 
 def shown_path(path: Path) -> str:
@@ -302,14 +295,28 @@ class StrictTable:
             for index, item in enumerate(value)
         )
 
-    def only(self, keys: Iterable[str]) -> None:
-        """Complain about a key that is none of ``keys``, before a missing key is noticed.
+    def decoded(self, kind: type[T], **known: object) -> T:
+        """The keys of the dataclass ``kind``; the table has no others, but for those read before.
+
+        :param known: values that do not stand in this table.
+        """
+        names = {name for name, *_ in keys.keys_of(kind)} - {*known}
+        self.only(names | self._asked)
+        self._asked |= names
+        value = {name: self.data[name] for name in names if name in self.data} | known
+        try:
+            return decode_dataclass(kind, value, self.where)
+        except WrongValue as wrong:
+            raise wrong.line(self.file) from None
+
+    def only(self, allowed: Iterable[str]) -> None:
+        """Complain about a key that is none of ``allowed``, before a missing key is noticed.
 
         A misspelt key is both unknown and missing; the unknown key is the better message.
 
-        :raises RequestError: naming the key, its value, the nearest of ``keys`` and all of them.
+        :raises RequestError: naming the key, its value, the nearest of ``allowed`` and all of them.
         """
-        known = sorted(keys)
+        known = sorted(allowed)
         for key in self.data:
             if key not in known:
                 raise no_such_key(self.file, self.key(key), self.data[key], known)
