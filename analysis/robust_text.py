@@ -82,7 +82,7 @@ def expectation_lines(comparison: Comparison) -> list[str]:
         joint = judged(comparison, verdict)
         every = "" if joint.axes else " at every value"
         lines.append(
-            f"{number}: expected of {verdict.variant}: {verdict.statement}: {joint.words}{every}"
+            f"{number}: claim ({verdict.variant}): {verdict.statement} -- {joint.words}{every}"
         )
     return lines
 

@@ -282,7 +282,7 @@ def change(cell: Row | None, digits: int = 1) -> str:
 
 def verb(of: Row | float | str, down: str = "falls", up: str = "rises") -> str:
     """``falls by 56.2 % (-58.0..-54.2)``, of a row or a percentage; ``rises 27-fold`` above 3."""
-    cell = of if isinstance(of, Mapping) else {"change": float(of), "low": None, "high": None}
+    cell: Row = of if isinstance(of, Mapping) else {"change": float(of), "low": None, "high": None}
     percent = cell["change"]
     word, times = down if percent < 0 else up, 1 + percent / 100
     if times > 3:
