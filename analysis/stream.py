@@ -49,6 +49,7 @@ class Decision:
     :param value: the chosen CPU, or kHz.
     :param was: the CPU, or kHz, before it; -1 where the trace does not have it.
     :param t_ns: since START.
+    :param pid: of the thread in this run; -1 of a policy.
     """
 
     about: str
@@ -58,6 +59,7 @@ class Decision:
     value: int
     was: int = field(compare=False)
     t_ns: int = field(compare=False)
+    pid: int = field(default=-1, compare=False)
 
     @property
     def key(self) -> tuple[str, str, int, int]:
@@ -184,7 +186,7 @@ def _placements(trace: Trace, window: Window) -> list[Decision]:
             moves[pid] += 1
             found.append((pid, MOVE, counts[pid], moves[pid], dest, orig, t_ns))
     called = _instances(names)
-    return [Decision(called[pid], *rest) for pid, *rest in found]  # type: ignore[arg-type]
+    return [Decision(called[row[0]], *row[1:], pid=row[0]) for row in found]
 
 
 def _instances(names: Mapping[int, str]) -> dict[int, str]:
