@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -334,18 +334,22 @@ def edges(a: Streams, b: Streams, clocks: Sequence[Mapping[str, int]]) -> Iterat
             events.append(((moment, each.t_ns) if side else (each.t_ns, moment), side, pair))
     clock = [dict(each) for each in clocks]
     parted = {policy for policy in clock[0] if clock[0][policy] != clock[1].get(policy)}
-    for at, side, pair in sorted(events, key=lambda event: event[:2]):
-        agreed = not parted
-        about = decided(pair).about
-        if decided(pair).kind == REQUEST:
-            clock[side][about] = decided(pair).value
-            same = clock[0].get(about) == clock[1].get(about)
-        else:
-            same = pair[0] == pair[1]
-        (parted.discard if same else parted.add)(about)
-        if not same:
+    events.sort(key=lambda event: event[:2])
+    for at, together in groupby(events, key=lambda event: event[0]):
+        agreed, differs = not parted, []
+        for _, side, pair in together:
+            one = decided(pair)
+            if one.kind == REQUEST:
+                clock[side][one.about] = one.value
+                same = clock[0].get(one.about) == clock[1].get(one.about)
+            else:
+                same = pair[0] == pair[1]
+            (parted.discard if same else parted.add)(one.about)
+            differs += [] if same else [pair]
+        found = [pair for pair in differs if decided(pair).about in parted]
+        for pair in found:
             yield at, pair
-        elif not parted and not agreed:
+        if not parted and not agreed:
             yield at, None
 
 
@@ -363,10 +367,7 @@ def anchors(a: Streams, b: Streams) -> list[tuple[Decision, Decision]]:
     for place, (_, other) in enumerate(pairs):
         length = bisect_right(tails, other.t_ns)
         before.append(ends[length - 1] if length else -1)
-        tails[length:], ends[length:] = (
-            [other.t_ns, *tails[length + 1 :]],
-            [place, *ends[length + 1 :]],
-        )
+        tails[length : length + 1], ends[length : length + 1] = [other.t_ns], [place]
     kept, place = [], ends[-1] if ends else -1
     while place >= 0:
         kept.append(pairs[place])
@@ -386,5 +387,6 @@ def _shares(side: Side, platform: Platform) -> Iterator[tuple[tuple[str, str], f
             yield (cluster.name, f"{opp.khz // 1000} MHz"), share
         cpus = own.filter(pl.col("cpu") != SHARED_PART)
         for number, state in enumerate(cluster.idle_states):
-            ns = int(cpus[f"idle{number}_ns"].sum())
+            column = f"idle{number}_ns"  # counters may know fewer states
+            ns = int(cpus[column].sum()) if column in cpus.columns else 0
             yield (cluster.name, state.name), 100 * ns / side.window.ns / len(cluster.cpus)

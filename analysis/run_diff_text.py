@@ -102,7 +102,7 @@ def _spans(diff: RunDiff) -> str:
     """The spans that differ most, and the others in sums."""
     largest, every = diff.largest, diff.spans
     rows = [
-        [*_when(span), _mj(span.fj), words(span.decision).partition(":")[0], *_places(span)]
+        [*_when(span), _mj(span.fj), words(span.decision).partition(": ")[0], *_places(span)]
         for span in largest
         if span.decision
     ]

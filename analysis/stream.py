@@ -154,7 +154,9 @@ def streams_of(trace: Trace, window: Window, platform: Platform) -> Streams:
 
 def _placements(trace: Trace, window: Window) -> list[Decision]:
     """Wake-ups and moves."""
-    parsed = trace.events.filter(pl.col("event").is_in(_EVENTS)).select(
+    stop = window.t1_ns - window.offset_ns
+    events = trace.events.filter(pl.col("event").is_in(_EVENTS) & (pl.col("t_ns") < stop))
+    parsed = events.select(
         (pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"),
         "event",
         "detail",
@@ -178,10 +180,10 @@ def _placements(trace: Trace, window: Window) -> list[Decision]:
                 moves[pid] = 0
         elif event == "sched_wakeup":
             begun, was = waking.pop(pid, (-1, -1))
-            if 0 <= begun < window.ns:
+            if begun >= 0:
                 names.setdefault(pid, comm)
                 found.append((pid, WAKE, counts[pid], 0, target, was, begun))
-        elif pid not in waking and 0 <= t_ns < window.ns:
+        elif pid not in waking and t_ns >= 0:
             names.setdefault(pid, comm)
             moves[pid] += 1
             found.append((pid, MOVE, counts[pid], moves[pid], dest, orig, t_ns))
