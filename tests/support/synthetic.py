@@ -72,11 +72,11 @@ def _events(schedule: Schedule, pids: dict[str, int], start: int) -> list[TraceE
         wake = start + burst.wake_ns
         enter = wake + burst.latency_ns
         leave = enter + burst.run_ns
+        events.append(waking(wake, burst.cpu, task, burst.cpu))
         before = place.get(burst.task)
         if before is not None and before != burst.cpu:
             events.append(migrate(wake, burst.cpu, task, before, burst.cpu))
         place[burst.task] = burst.cpu
-        events.append(waking(wake, burst.cpu, task, burst.cpu))
         events.append(switch(enter, burst.cpu, idle, 0, task))
         if burst.slack_us is not None:
             text = (

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two runs compared decision by decision: where they part, and what each difference costs.
+
+Energies are whole femtojoules. Energy up to a moment is that of all rows of ``energy`` before it;
+within a row, it is spread over the time that its CPU spent in the row's state. So the energies of
+adjacent spans sum exactly to that of the whole.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from eascope.analysis.decisions import Candidate, candidates, decisions, recorded
+from eascope.analysis.derive import Derived
+from eascope.analysis.stream import REQUEST, Decision, Streams, streams_of
+from eascope.analysis.tables.split import (
+    AWAKE,
+    ENTERING,
+    LEAVING,
+    Stretch,
+    asleep,
+    stretches,
+    within,
+)
+from eascope.analysis.tables.tasks import thread_names
+from eascope.analysis.trace import offline_as_idle, read_trace
+from eascope.analysis.window import Window, read_window
+from eascope.configs.platform import Cluster, Platform
+from eascope.engines.records import MARKS, NO_CLUSTER, TRACE
+from eascope.power.model import SHARED_PART, component_names
+
+Times = npt.NDArray[np.int64]
+#: How far past a decision its cost is also told.
+HORIZON_NS = 50_000_000
+#: How many of the decisions that cost most are listed.
+LARGEST = 10
+#: A decision in both runs; None in a run that has not taken it.
+Pair = tuple[Decision | None, Decision | None]
+
+
+def decided(pair: Pair) -> Decision:
+    """A's decision, or else B's."""
+    one = pair[0] or pair[1]
+    assert one is not None
+    return one
+
+
+class Energy:
+    """The energy that a machine has taken from START to any moment of the window."""
+
+    def __init__(
+        self,
+        table: pl.DataFrame,
+        by_cpu: dict[int, list[Stretch]],
+        platform: Platform,
+        window: Window,
+    ) -> None:
+        """:param table: as `analysis.energy.energy` makes it."""
+        self._start = window.t0_ns
+        keys = ["cluster", "cpu", "component", "t0_ns", "t1_ns"]
+        spent = table.group_by(keys).agg(pl.col("energy_fj").sum()).sort(keys)
+        self._rows = []
+        for (index, cpu, component), rows in spent.group_by(keys[:3], maintain_order=True):
+            cluster = None if index == NO_CLUSTER else platform.clusters[int(str(index))]
+            covered = _times_of(int(str(cpu)), str(component), cluster, by_cpu)
+            t0, t1, fj = (rows[name].to_numpy() for name in (*keys[3:], "energy_fj"))
+            self._rows.append((t0, t1, np.concatenate(([0], np.cumsum(fj))), covered))
+
+    def until(self, since_start: Sequence[int]) -> list[int]:
+        """Energy in fJ up to each moment (ns since START)."""
+        at = np.array(since_start, dtype=np.int64) + self._start
+        total = np.zeros(len(at), dtype=np.int64)
+        for t0, t1, before, covered in self._rows:
+            number = np.clip(np.searchsorted(t0, at, side="right") - 1, 0, None)
+            begin, end = t0[number], t1[number]
+            moment = np.clip(at, begin, end)
+            part, whole = within(covered, begin, moment), within(covered, begin, end)
+            # A row of a state in which no event shows the CPU is spread over all its time.
+            none = whole == 0
+            part, whole = np.where(none, moment - begin, part), np.where(none, end - begin, whole)
+            row = before[number + 1] - before[number]
+            share = np.floor(row * (part / np.maximum(whole, 1))).astype(np.int64)
+            total += before[number] + np.where(part >= whole, row, share)
+        return [int(value) for value in total]
+
+
+def _times_of(
+    cpu: int, component: str, cluster: Cluster | None, by_cpu: dict[int, list[Stretch]]
+) -> list[tuple[int, int]]:
+    """When a CPU or shared part is in the state that ``component`` bills; empty: not known."""
+    if cluster is None:
+        return []
+    if cpu == SHARED_PART:
+        off = asleep(cluster, by_cpu)
+        own = by_cpu[cluster.cpus[0]]
+        edges = [own[0].t0_ns, *(edge for stretch in off for edge in stretch), own[-1].t1_ns]
+        return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
+    states = {number for number, name in enumerate(component_names(cluster)) if name == component}
+    states |= {"active": {AWAKE}, "idle_entry": {ENTERING}, "idle_exit": {LEAVING}}.get(
+        component, set()
+    )
+    return [(each.t0_ns, each.t1_ns) for each in by_cpu[cpu] if each.state in states]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two runs.
+
+    :param before: its decisions from the trace's begin to START.
+    """
+
+    derived: Derived
+    window: Window
+    streams: Streams
+    before: Streams
+    energy: Energy
+
+    @classmethod
+    def of(cls, derived: Derived, platform: Platform) -> Side:
+        """Read a run's trace and its derived tables."""
+        window = read_window(derived.run / MARKS)
+        trace = offline_as_idle(read_trace(derived.run / TRACE), platform)
+        first = trace.events["t_ns"].min()
+        begin = window.t0_ns if first is None else int(str(first)) + window.offset_ns
+        warm_up = Window(min(begin, window.t0_ns), window.t0_ns, window.offset_ns)
+        by_cpu = stretches(trace, platform, window)
+        return cls(
+            derived,
+            window,
+            streams_of(trace, window, platform),
+            streams_of(trace, warm_up, platform),
+            Energy(derived.table("energy"), by_cpu, platform, window),
+        )
+
+    def clocks(self, platform: Platform) -> dict[str, int]:
+        """The clocks at START in kHz, by policy."""
+        rows = self.derived.table("intervals").sort("t0_ns")
+        return {
+            f"policy{cluster.cpus[0]}": rows.filter(pl.col("cluster") == cluster.index)["khz"][0]
+            for cluster in platform.clusters
+        }
+
+    @cached_property
+    def _slept(self) -> pl.DataFrame:
+        ends = self.derived.table("slices").filter(pl.col("slept")).select("pid", "t1_ns")
+        return ends.with_columns(pl.col("t1_ns") - self.window.t0_ns).sort("t1_ns")
+
+    def end_of(self, decision: Decision) -> int:
+        """When the activation ends that it is about (ns since START): the thread sleeps.
+
+        A clock lasts until the next request.
+        """
+        if decision.kind == REQUEST:
+            later = (each.t_ns for each in self.streams.streams[decision.about].decisions)
+            ends = [t_ns for t_ns in later if t_ns > decision.t_ns]
+        else:
+            own = self._slept.filter(
+                (pl.col("pid") == decision.pid) & (pl.col("t1_ns") > decision.t_ns)
+            )
+            ends = own["t1_ns"].head(1).to_list()
+        return min([*ends[:1], self.window.ns])
+
+    def candidates(self, decision: Decision | None) -> list[Candidate]:
+        """The CPUs that EAS compared for it; empty where the trace does not have them."""
+        if decision is None or decision.kind == REQUEST or not recorded(self.derived.cell):
+            return []
+        table = decisions(self.derived).filter(pl.col("pid") == decision.pid)
+        own = table.filter(
+            pl.col("t_ns") <= self.end_of(decision), pl.col("t_ns") >= decision.t_ns
+        ).head(1)
+        return [each for text in own["candidates"] for each in candidates(text)]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of both runs, from one pair of moments (ns since START) to the next.
+
+    :param decision: the one that differs, with which it begins; None: they agree, or none has yet.
+    :param fj: the energy of B less that of A.
+    """
+
+    t0_ns: tuple[int, int]
+    t1_ns: tuple[int, int]
+    decision: Pair | None
+    fj: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The energy of B less that of A from a decision on, for the same time in both.
+
+    :param activation_ns: until the later of both ends of the activation.
+    """
+
+    activation_ns: int
+    activation_fj: int
+    horizon_ns: int
+    horizon_fj: int
+
+
+@dataclass(frozen=True)
+class RunDiff:
+    """Run A and run B."""
+
+    platform: Platform
+    a: Side
+    b: Side
+
+    @classmethod
+    def of(cls, platform: Platform, a: Derived, b: Derived) -> RunDiff:
+        """Read both runs."""
+        return cls(platform, Side.of(a, platform), Side.of(b, platform))
+
+    @property
+    def same(self) -> bool:
+        """Whether no decision differs."""
+        return self.a.streams.digest == self.b.streams.digest
+
+    @cached_property
+    def firsts(self) -> list[Pair]:
+        """The first difference of each thread and policy, the earliest one first."""
+        return self.a.streams.first_differences(self.b.streams)
+
+    @property
+    def first_of_tasks(self) -> Pair | None:
+        """The first difference about a task of the scenario."""
+        own = thread_names(self.a.derived.cell.tasks)
+        mine = (pair for pair in self.firsts if decided(pair).about in own)
+        return next(mine, None)
+
+    @cached_property
+    def before_start(self) -> Pair | None:
+        """The first difference before START, with numbers since tracing began."""
+        return next(iter(self.a.before.first_differences(self.b.before)), None)
+
+    def cost(self, pair: Pair) -> Cost:
+        """What B's choice costs; a decision that a run has not taken stands at the other's time."""
+        sides = (self.a, self.b)
+        known = [(side, each) for side, each in zip(sides, pair, strict=True) if each]
+        lasts = max(side.end_of(each) - each.t_ns for side, each in known)
+        begins = [(each or decided(pair)).t_ns for each in pair]
+        if known[0][1].kind == REQUEST:  # until the earlier one, no clock differs
+            begins = [min(begins)] * 2
+        rest = min(side.window.ns - t_ns for side, t_ns in zip(sides, begins, strict=True))
+        lengths = [max(0, min(rest, length)) for length in (lasts, HORIZON_NS)]
+        spent = []
+        for side, begin in zip(sides, begins, strict=True):
+            at, *until = side.energy.until([begin, *(begin + length for length in lengths)])
+            spent.append([value - at for value in until])
+        costs = [later - earlier for earlier, later in zip(*spent, strict=True)]
+        return Cost(lengths[0], costs[0], lengths[1], costs[1])
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """All of both windows; the spans' energies sum to the whole difference."""
+        clocks = [side.clocks(self.platform) for side in (self.a, self.b)]
+        ends = (self.a.window.ns, self.b.window.ns)
+        found = [
+            ((min(one, ends[0]), min(other, ends[1])), pair)
+            for (one, other), pair in edges(self.a.streams, self.b.streams, clocks)
+        ]
+        whole: list[Edge] = [((0, 0), None), *found, (ends, None)]
+        times = [moments for moments, _ in whole]
+        spent_a = self.a.energy.until([t_ns for t_ns, _ in times])
+        spent_b = self.b.energy.until([t_ns for _, t_ns in times])
+        ahead = [b - a for a, b in zip(spent_a, spent_b, strict=True)]
+        pairs = zip(pairwise(whole), pairwise(ahead), strict=True)
+        return [
+            Span(begin, end, decision, later - earlier)
+            for ((begin, decision), (end, _)), (earlier, later) in pairs
+        ]
+
+    @property
+    def total_fj(self) -> int:
+        """The energy of B less that of A in the whole window."""
+        return sum(
+            sign * int(side.derived.table("energy")["energy_fj"].sum())
+            for sign, side in ((-1, self.a), (1, self.b))
+        )
+
+    @property
+    def largest(self) -> list[Span]:
+        """The spans behind the decisions after which the difference changes most."""
+        own = [span for span in self.spans if span.decision]
+        return sorted(own, key=lambda span: (-abs(span.fj), span.t0_ns))[:LARGEST]
+
+    @cached_property
+    def residency(self) -> list[tuple[str, str, float, float]]:
+        """Cluster, OPP or idle state, and its share of the window in A and in B, in percent."""
+        shares = [dict(_shares(side, self.platform)) for side in (self.a, self.b)]
+        return [(*key, shares[0][key], share) for key, share in shares[1].items()]
+
+
+#: A pair of moments (ns since START) at which a span begins, and the decision that differs there.
+Edge = tuple[tuple[int, int], Pair | None]
+
+
+def edges(a: Streams, b: Streams, clocks: Sequence[Mapping[str, int]]) -> Iterator[Edge]:
+    """Where a decision differs, and where the runs agree again, in the order of both runs.
+
+    Time is aligned by wake-ups and moves that both runs have (`anchors`). A request, or a decision
+    that one run has not taken, stands in the other run the same time after the last of these. The
+    runs agree while the last decision about each thread, and the clock of each policy, is the same.
+
+    :param clocks: of each run, the clocks at START in kHz by policy.
+    """
+    fixed = anchors(a, b)
+    kept = {one.key for one, _ in fixed}
+    had = [{each.key: each for each in streams.in_time} for streams in (a, b)]
+    events: list[tuple[tuple[int, int], int, Pair]] = [
+        ((one.t_ns, other.t_ns), 2, (one, other)) for one, other in fixed
+    ]
+    far = max((each.t_ns for each in (*a.in_time, *b.in_time)), default=0)
+    for side, streams in enumerate((a, b)):
+        times = [0, *(pair[side].t_ns for pair in fixed)]
+        others = [0, *(pair[1 - side].t_ns for pair in fixed)]
+        limits = [*others[1:], 2 * far]
+        for each in streams.in_time:
+            pair: Pair = (None, each) if side else (each, None)
+            if each.kind != REQUEST:
+                if each.key in kept or (side and each.key in had[0]):
+                    continue
+                pair = (had[0].get(each.key), had[1].get(each.key))
+            place = bisect_right(times, each.t_ns) - 1
+            moment = min(limits[place], others[place] + each.t_ns - times[place])
+            events.append(((moment, each.t_ns) if side else (each.t_ns, moment), side, pair))
+    clock = [dict(each) for each in clocks]
+    parted = {policy for policy in clock[0] if clock[0][policy] != clock[1].get(policy)}
+    events.sort(key=lambda event: event[:2])
+    for at, together in groupby(events, key=lambda event: event[0]):
+        agreed, differs = not parted, []
+        for _, side, pair in together:
+            one = decided(pair)
+            if one.kind == REQUEST:
+                clock[side][one.about] = one.value
+                same = clock[0].get(one.about) == clock[1].get(one.about)
+            else:
+                same = pair[0] == pair[1]
+            (parted.discard if same else parted.add)(one.about)
+            differs += [] if same else [pair]
+        found = [pair for pair in differs if decided(pair).about in parted]
+        for pair in found:
+            yield at, pair
+        if not parted and not agreed:
+            yield at, None
+
+
+def anchors(a: Streams, b: Streams) -> list[tuple[Decision, Decision]]:
+    """The most wake-ups and moves that both runs have in the same order."""
+    others = {each.key: each for each in b.in_time}
+    pairs = [
+        (one, others[one.key]) for one in a.in_time if one.kind != REQUEST and one.key in others
+    ]
+    # A longest rising sequence: the place that ends the best one of each length, and what is
+    # before each place.
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for place, (_, other) in enumerate(pairs):
+        length = bisect_right(tails, other.t_ns)
+        before.append(ends[length - 1] if length else -1)
+        tails[length : length + 1], ends[length : length + 1] = [other.t_ns], [place]
+    kept, place = [], ends[-1] if ends else -1
+    while place >= 0:
+        kept.append(pairs[place])
+        place = before[place]
+    return kept[::-1]
+
+
+def _shares(side: Side, platform: Platform) -> Iterator[tuple[tuple[str, str], float]]:
+    rows = side.derived.table("intervals")
+    for cluster in platform.clusters:
+        own = rows.filter(pl.col("cluster") == cluster.index)
+        part = own.filter(pl.col("cpu") == cluster.cpus[0])
+        part = part.select("khz", (pl.col("t1_ns") - pl.col("t0_ns")).alias("ns"))
+        by_khz = dict(part.group_by("khz").agg(pl.col("ns").sum()).iter_rows())
+        for opp in cluster.opps:
+            share = 100 * by_khz.get(opp.khz, 0) / side.window.ns
+            yield (cluster.name, f"{opp.khz // 1000} MHz"), share
+        cpus = own.filter(pl.col("cpu") != SHARED_PART)
+        for number, state in enumerate(cluster.idle_states):
+            column = f"idle{number}_ns"  # counters may know fewer states
+            ns = int(cpus[column].sum()) if column in cpus.columns else 0
+            yield (cluster.name, state.name), 100 * ns / side.window.ns / len(cluster.cpus)

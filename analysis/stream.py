@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The decisions of a run's scheduler and governor, identified by activation and never by time.
+
+After the first difference between two runs all times differ. So a decision is identified by who it
+is about (a thread by name and instance, or a cpufreq policy), its kind and its number: the n-th
+activation of that thread since START, or the n-th change of that policy's clock. They come from
+events that every trace has. `sched_waking` begins an activation, as the kernel counts them, and
+`sched_wakeup` has the chosen CPU; any other `sched_migrate_task` is a move by a push or by load
+balance.
+
+The decisions about one thread or policy, in their order, are a stream. Each has digests of its
+first 64, 128 .. decisions. The first difference of two streams is found by bisection over these,
+whatever the order in which decisions about different threads come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+from eascope.analysis.trace import Trace, TraceError
+from eascope.analysis.window import Window
+from eascope.configs.platform import Platform
+
+#: Decisions from one digest to the next.
+BLOCK = 64
+WAKE, MOVE, REQUEST = "wake-up", "move", "request"
+_EVENTS = ("sched_waking", "sched_wakeup", "sched_migrate_task")
+#: A comm may hold ' pid=9'.
+_FIELDS = (
+    r"^comm=(?P<comm>.*) pid=(?P<pid>\d+) prio=-?\d+ "
+    r"(?:.*target_cpu=(?P<target>\d+)|orig_cpu=(?P<orig>\d+) dest_cpu=(?P<dest>\d+))"
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision. All but the times and ``was`` are compared.
+
+    :param about: the thread's name, with ``#2`` for the second that has it; or ``policy0``.
+    :param number: of the activation since START, or of the policy's change of clock, from 1.
+    :param nth: of the moves within one activation, from 1; else 0.
+    :param value: the chosen CPU, or kHz.
+    :param was: the CPU, or kHz, before it; -1 where the trace does not have it.
+    :param t_ns: since START.
+    :param pid: of the thread in this run; -1 of a policy.
+    """
+
+    about: str
+    kind: str
+    number: int
+    nth: int
+    value: int
+    was: int = field(compare=False)
+    t_ns: int = field(compare=False)
+    pid: int = field(default=-1, compare=False)
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """What identifies it in any run."""
+        return self.about, self.kind, self.number, self.nth
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The decisions about one thread or policy, in their order."""
+
+    decisions: Sequence[Decision]
+
+    @cached_property
+    def digests(self) -> list[bytes]:
+        """Of the first 64, 128 .. decisions, and of all of them."""
+        whole, digests = hashlib.sha256(), []
+        for position, decision in enumerate(self.decisions, 1):
+            whole.update(
+                f"{decision.kind} {decision.number} {decision.nth} {decision.value}\n".encode()
+            )
+            if position % BLOCK == 0 or position == len(self.decisions):
+                digests.append(whole.digest())
+        return digests
+
+    def first_difference(self, other: Stream) -> int | None:
+        """The place of the first decision that ``other`` has not, or has otherwise; None: equal.
+
+        A stream that is the beginning of the other differs where it ends.
+        """
+        mine, others = self.digests, other.digests
+        if mine == others:
+            return None
+        common = range(min(len(mine), len(others)))
+        start = BLOCK * bisect_left(common, 1, key=lambda block: mine[block] != others[block])
+        pairs = zip(self.decisions[start:], other.decisions[start:], strict=False)
+        alike = next((place for place, (a, b) in enumerate(pairs) if a != b), None)
+        shorter = min(len(self.decisions), len(other.decisions))
+        return shorter if alike is None else start + alike
+
+
+@dataclass(frozen=True)
+class Streams:
+    """All streams of a run's window, by whom they are about."""
+
+    streams: Mapping[str, Stream]
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all decisions: equal for two runs exactly if no decision differs."""
+        whole = hashlib.sha256()
+        for about, stream in sorted(self.streams.items()):
+            whole.update(f"{about}\n".encode() + stream.digests[-1])
+        return whole.hexdigest()
+
+    @cached_property
+    def in_time(self) -> list[Decision]:
+        """All decisions in the order of time."""
+        every = (decision for stream in self.streams.values() for decision in stream.decisions)
+        return sorted(every, key=lambda decision: (decision.t_ns, decision.key))
+
+    def first_differences(self, other: Streams) -> list[tuple[Decision | None, Decision | None]]:
+        """The first difference of each stream that differs, the earliest one first.
+
+        None stands for a decision that a run has not taken.
+        """
+        found = []
+        for about in sorted({*self.streams, *other.streams}):
+            mine = self.streams.get(about, Stream(()))
+            others = other.streams.get(about, Stream(()))
+            place = mine.first_difference(others)
+            if place is not None:
+                found.append((_at(mine, place), _at(others, place)))
+        return sorted(found, key=lambda pair: min(each.t_ns for each in pair if each))
+
+
+def _at(stream: Stream, place: int) -> Decision | None:
+    return stream.decisions[place] if place < len(stream.decisions) else None
+
+
+def streams_of(trace: Trace, window: Window, platform: Platform) -> Streams:
+    """The streams of ``trace`` from START to STOP.
+
+    :raises TraceError: when an event has other fields than expected.
+    """
+    by_source: dict[str, list[Decision]] = defaultdict(list)
+    taken = [*_placements(trace, window), *_requests(trace, window, platform)]
+    for decision in sorted(taken, key=lambda each: each.t_ns):
+        by_source[decision.about].append(decision)
+    return Streams({about: Stream(tuple(each)) for about, each in by_source.items()})
+
+
+def _placements(trace: Trace, window: Window) -> list[Decision]:
+    """Wake-ups and moves."""
+    stop = window.t1_ns - window.offset_ns
+    events = trace.events.filter(pl.col("event").is_in(_EVENTS) & (pl.col("t_ns") < stop))
+    parsed = events.select(
+        (pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"),
+        "event",
+        "detail",
+        pl.col("detail").str.extract_groups(_FIELDS).alias("fields"),
+    )
+    rows = parsed.unnest("fields").with_columns(pl.col("^(pid|target|orig|dest)$").cast(pl.Int64))
+    if (bad := rows.filter(pl.coalesce("target", "dest").is_null())).height:
+        raise TraceError(
+            f"{trace.path}: event {bad['event'][0]} cannot be parsed: {bad['detail'][0]!r}"
+        )
+    counts: dict[int, int] = defaultdict(int)
+    moves: dict[int, int] = defaultdict(int)
+    waking: dict[int, tuple[int, int]] = {}
+    names: dict[int, str] = {}
+    found: list[tuple[int, str, int, int, int, int, int]] = []
+    for t_ns, event, _, comm, pid, target, orig, dest in rows.iter_rows():
+        if event == "sched_waking":
+            waking[pid] = (t_ns, target)
+            if t_ns >= 0:
+                counts[pid] += 1
+                moves[pid] = 0
+        elif event == "sched_wakeup":
+            begun, was = waking.pop(pid, (-1, -1))
+            if begun >= 0:
+                names.setdefault(pid, comm)
+                found.append((pid, WAKE, counts[pid], 0, target, was, begun))
+        elif pid not in waking and t_ns >= 0:
+            names.setdefault(pid, comm)
+            moves[pid] += 1
+            found.append((pid, MOVE, counts[pid], moves[pid], dest, orig, t_ns))
+    called = _instances(names)
+    return [Decision(called[row[0]], *row[1:], pid=row[0]) for row in found]
+
+
+def _instances(names: Mapping[int, str]) -> dict[int, str]:
+    """The name of each pid; the second and later pids of one name get ``#2``, ``#3`` .."""
+    seen: dict[str, int] = defaultdict(int)
+    called = {}
+    for pid, name in sorted(names.items()):
+        seen[name] += 1
+        called[pid] = name if seen[name] == 1 else f"{name}#{seen[name]}"
+    return called
+
+
+def _requests(trace: Trace, window: Window, platform: Platform) -> Iterator[Decision]:
+    """Changes of each policy's clock; the kernel traces one for each of its CPUs."""
+    table = trace.table("cpu_frequency")
+    times = pl.col("t_ns") + window.offset_ns - window.t0_ns
+    for cluster in platform.clusters:
+        own = table.filter(pl.col("cpu_id").is_in(cluster.cpus)).select(times, "state")
+        last, number = -1, 0
+        for t_ns, khz in own.iter_rows():
+            if khz != last and 0 <= t_ns < window.ns:
+                number += 1
+                yield Decision(f"policy{cluster.cpus[0]}", REQUEST, number, 0, khz, last, t_ns)
+            last = khz

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`eascope diff`: known answers from hand-made runs, and sums that are exact."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eascope.analysis.derive import derive
+from eascope.analysis.run_diff import Energy, RunDiff, edges
+from eascope.analysis.stream import WAKE, Decision, Stream, Streams
+from eascope.analysis.window import Window
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.cli.main import main
+from tests.support.synthetic import MS, Burst, Schedule, write_run
+from tests.support.tracefile import TraceEvent
+
+KHZ = {0: [(0, 450_000)], 1: [(0, 600_000)]}
+
+
+def write(folder: Path, platform: Platform, cpus: list[int], seed: int = 0) -> Path:
+    """A run in which a task wakes up every 20 ms on these CPUs, and works 2 ms."""
+    bursts = [Burst("job", (10 + 20 * n) * MS, cpu, 2 * MS) for n, cpu in enumerate(cpus)]
+    chosen = [
+        TraceEvent(each.wake_ns + 1, each.cpu, 0, "sched_wakeup", ("job", 100, 120, each.cpu))
+        for each in bursts
+    ]
+    # Idle CPUs are in WFI but for the bursts.
+    idle = [
+        TraceEvent(t_ns, each.cpu, 0, "cpu_idle", (state, each.cpu))
+        for each in bursts
+        for t_ns, state in (
+            (each.wake_ns + 20_000, 0xFFFF_FFFF),
+            (each.wake_ns + 20_000 + each.run_ns, 0),
+        )
+    ]
+    asleep = [TraceEvent(0, cpu, 0, "cpu_idle", (0, cpu)) for cpu in platform.cpus]
+    schedule = Schedule(200 * MS, bursts, KHZ, more=[*asleep, *chosen, *idle])
+    write_run(folder, platform, schedule, seed=seed)
+    return folder
+
+
+def diff(platform: Platform, activity: Activity, a: Path, b: Path) -> RunDiff:
+    return RunDiff.of(platform, *(derive(run, platform, activity) for run in (a, b)))
+
+
+def test_a_planted_decision_is_the_first_and_its_cost_the_whole_difference(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    a = write(tmp_path / "a", platform, [0] * 9)
+    b = write(tmp_path / "b", platform, [0, 0, 4, 0, 0, 0, 0, 0, 0])
+    found = diff(platform, activity, a, b)
+    one, other = found.firsts[0]
+    assert one is not None
+    assert other is not None
+    assert (one.about, one.kind, one.number, one.value, other.value) == ("job", WAKE, 3, 0, 4)
+    assert len(found.firsts) == 1
+    assert found.first_of_tasks == found.firsts[0]
+    # B works on a big in place of a little; nothing else differs.
+    before, behind, again = found.spans
+    assert (before.decision, behind.decision, again.decision) == (None, (one, other), None)
+    assert (before.t0_ns, behind.t0_ns, again.t0_ns) == ((0, 0), (50 * MS,) * 2, (70 * MS,) * 2)
+    assert behind.fj == found.total_fj > 0
+    assert before.fj == again.fj == 0
+    cost = found.cost(found.firsts[0])
+    assert cost.activation_ns == 2 * MS + 20_000
+    # Within a row energy is rounded down to 1 fJ.
+    assert cost.activation_fj == pytest.approx(found.total_fj, abs=40)
+    assert cost.horizon_fj == pytest.approx(found.total_fj, abs=40)
+
+
+def test_two_equal_runs_have_no_difference(
+    platform: Platform, activity: Activity, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [write(tmp_path / name, platform, [0, 4, 1]) for name in "ab"]
+    found = diff(platform, activity, runs[0], runs[1])
+    assert found.same
+    assert found.total_fj == 0
+    assert main(["diff", *map(str, runs)]) == 0
+    assert "no difference" in capsys.readouterr().out
+
+
+def test_the_command_prints_tables_and_exact_sums(
+    platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = write(tmp_path / "a", platform, [0] * 9)
+    b = write(tmp_path / "b", platform, [0, 4, 4, 0, 0, 1, 0, 0])
+    assert main(["diff", str(a), str(b)]) == 0
+    out = capsys.readouterr().out
+    assert "first difference: wake-up 2 of job: CPU 0 in A (30.000 ms), CPU 4 in B" in out
+    assert "2 re-converged spans" in out
+    assert main(["diff", str(a), str(b), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert sum(span["difference_fj"] for span in record["spans"]) == record["difference_fj"] != 0
+    assert not record["same"]
+
+
+def test_runs_that_cannot_be_compared_are_refused_in_a_line(
+    platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [write(tmp_path / str(seed), platform, [0, 4], seed) for seed in (0, 1)]
+    words = ["diff", *map(str, runs)]
+    assert main(words) == 2
+    assert "cannot be compared: seed is 0 in A and 1 in B" in capsys.readouterr().err
+    assert main([*words, "--any"]) == 0
+    (runs[0] / "done").unlink()
+    assert main(words) == 2
+    assert "only finished runs are compared" in capsys.readouterr().err
+
+
+PLATFORM = load_platform("juno-r2")
+ENDS = 1000
+
+
+@given(st.lists(st.tuples(st.integers(1, 400), st.integers(0, 10**9)), min_size=1), st.data())
+def test_energies_of_adjacent_spans_sum_to_the_whole(
+    rows: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    table, at = [], 0
+    for ns, fj in rows:
+        table.append((0, 0, "active", at, at + ns, fj))
+        at += ns
+    schema = ["cluster", "cpu", "component", "t0_ns", "t1_ns", "energy_fj"]
+    spent = pl.DataFrame(table, schema=schema, orient="row")
+    energy = Energy(spent, {0: []}, PLATFORM, Window(0, at))
+    moments = sorted(data.draw(st.lists(st.integers(0, at))))
+    values = energy.until([0, *moments, at])
+    assert values[0] == 0
+    assert values == sorted(values)
+    assert values[-1] == sum(fj for _, fj in rows)
+
+
+TAKEN = st.lists(st.tuples(st.integers(1, ENDS), st.integers(0, 1), st.booleans()), max_size=30)
+
+
+def streams(taken: list[tuple[int, int, bool]]) -> Streams:
+    """Decisions about two threads and a policy, some of which another run has not."""
+    by_source: dict[str, list[Decision]] = {}
+    for number, (t_ns, value, policy) in enumerate(sorted(taken)):
+        about = "policy0" if policy else f"t{number % 2}"
+        own = by_source.setdefault(about, [])
+        kind = "request" if policy else WAKE
+        own.append(Decision(about, kind, len(own) + 1, 0, value, 0, t_ns))
+    return Streams({about: Stream(own) for about, own in by_source.items()})
+
+
+@given(TAKEN, TAKEN)
+def test_spans_go_forward_in_both_runs(
+    mine: list[tuple[int, int, bool]], others: list[tuple[int, int, bool]]
+) -> None:
+    found = [at for at, _ in edges(streams(mine), streams(others), [{"policy0": 0}] * 2)]
+    for moments in zip(*found, strict=True):
+        assert list(moments) == sorted(moments)
+    same = streams(mine)
+    assert not list(edges(same, same, [{"policy0": 0}] * 2))
