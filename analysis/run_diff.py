@@ -192,6 +192,11 @@ class Span:
     decision: Pair | None
     fj: int
 
+    @property
+    def in_both(self) -> bool:
+        """Whether it lasts in both runs."""
+        return all(end > begin for begin, end in zip(self.t0_ns, self.t1_ns, strict=True))
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -288,8 +293,11 @@ class RunDiff:
 
     @property
     def largest(self) -> list[Span]:
-        """The spans behind the decisions after which the difference changes most."""
-        own = [span for span in self.spans if span.decision]
+        """The spans behind the decisions after which the difference changes most.
+
+        What one run alone has time for, above all at the window's end, is no choice of either.
+        """
+        own = [span for span in self.spans if span.decision and span.in_both]
         return sorted(own, key=lambda span: (-abs(span.fj), span.t0_ns))[:LARGEST]
 
     @cached_property

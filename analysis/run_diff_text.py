@@ -106,11 +106,13 @@ def _spans(diff: RunDiff) -> str:
         for span in largest
         if span.decision
     ]
-    rest = [span for span in every if span.decision and span not in largest]
+    alone = [span for span in every if span.decision and not span.in_both]
+    rest = [span for span in every if span.decision and span.in_both and span not in largest]
     agree = [span for span in every[1:] if not span.decision]
     for name, spans in (
         ("before the first of them", every[:1]),
         (f"{len(rest)} other decisions", rest),
+        (f"{len(alone)} for which one run alone has time", alone),
         (f"{len(agree)} re-converged spans", agree),
     ):
         rows.append(["", "", _mj(sum(span.fj for span in spans)), name, "", ""])
@@ -121,7 +123,8 @@ def _spans(diff: RunDiff) -> str:
         column if place < 3 else type(column)(column.head, "left")
         for place, column in enumerate(table.columns)
     )
-    return f"energy by decision, the largest first\n{Table(columns, table.rows).text()}"
+    head = "energy from one differing decision to the next, the largest first (an order, no causes)"
+    return f"{head}\n{Table(columns, table.rows).text()}"
 
 
 def _when(span: Span) -> list[str]:

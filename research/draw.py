@@ -281,12 +281,17 @@ def change(cell: Row | None, digits: int = 1) -> str:
 
 
 def verb(of: Row | float | str, down: str = "falls", up: str = "rises") -> str:
-    """``falls by 56.2 % (-58.0..-54.2)``, of a row or a percentage; ``rises 27-fold`` above 3."""
+    """``falls by 56.2 % (-58.0..-54.2)``, of a row or a percentage; ``rises 27-fold`` above 3.
+
+    Where the interval has zero in it, ``does not change clearly (-2.1 %, -5.0..+0.7)``.
+    """
     cell: Row = of if isinstance(of, Mapping) else {"change": float(of), "low": None, "high": None}
     percent = cell["change"]
     word, times = down if percent < 0 else up, 1 + percent / 100
     if times > 3:
         return f"{word} {times:.{0 if times > 10 else 1}f}-fold"
+    if cell["low"] is not None and cell["high"] is not None and cell["low"] <= 0 <= cell["high"]:
+        return f"does not change clearly ({change(cell).replace(' (', ' %, ')}"
     interval = change(cell).removeprefix(signed(percent))
     return f"{word} by {fixed(abs(percent))} %{interval}"
 

@@ -106,7 +106,7 @@ def test_bisection_finds_what_a_search_one_by_one_finds(
     assert found == (None if one == other else expected)
 
 
-def test_the_first_difference_has_a_block_read_and_not_all() -> None:
+def test_the_first_difference_in_a_long_stream_is_found() -> None:
     one, other = stream([0] * 640), stream([0] * 333 + [1] + [0] * 306)
     assert len(one.digests) == 10
     assert one.first_difference(other) == 333
