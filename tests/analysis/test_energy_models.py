@@ -56,8 +56,8 @@ def test_values_and_verdicts_stand_beside_each_other(models: EnergyModels) -> No
     more = "cas: energy_j.total > energy_j.total[mainline]"
     few = "one seed, a verdict needs 20"
     assert cells(models, "expectations", more) == (
-        f"undecided: +25.0 %, {few}",
-        f"undecided: -16.7 %, {few}",
+        f"undecided: 0.25 against 0.2, +25.0 %, {few}",
+        f"undecided: 0.25 against 0.3, -16.7 %, {few}",
     )
     missed = "cas: missed_deadlines < 1"
     assert cells(models, "expectations", missed) == (f"undecided: 3, {few}", f"undecided: 0, {few}")

@@ -276,7 +276,7 @@ REFUSED: dict[str, str | bytes] = {
     "no recording (0 bytes)": b"",
     "truncated: ": PERFETTO[:-5],
     "truncated: 300": _dat()[:300],
-    "truncated: 4100 of": _dat()[:4_100],
+    "truncated: 16380 of": _dat()[:16_380],
     "big-endian": _dat().replace(b"tracing6\0\0", b"tracing6\0\1"),
     "truncated or damaged": lzma.compress(_dat())[:-20],
     "damaged: no packet at byte": PERFETTO + b"xyz" * 9,
