@@ -213,7 +213,7 @@ def test_a_statement_is_not_tested_by_its_own_reference() -> None:
 def test_words() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
     verdict = verdict_on(MORE, results, size_percent=18.5)
-    assert short(verdict).startswith("shown: +10.0 % (+")
+    assert short(verdict).startswith("shown: 1.1 against 1, +10.0 % (+")
     assert "stated above 0 %; its source measured +18.5 %; met in 20 of 20" in details(verdict)
     level = verdict_on("energy_j.total < 200%", results)
     assert details(level).startswith("110.0 % (")
