@@ -8,6 +8,7 @@ output must be as the page says: exit code 0 and words on stdout. `NOT_TYPED` ha
 command with the reason.
 """
 
+import json
 import re
 import sys
 import textwrap
@@ -80,6 +81,11 @@ def typed(name: str, *, gem5: bool) -> list[Command]:
     return [item for item in printed(name) if not reasons(item) and item.gem5 == gem5]
 
 
+def cells_of(folder: Path) -> list[Path]:
+    """The cells of its runs."""
+    return sorted((folder / "runs").glob("*/cell.json"))
+
+
 def replaced(words: list[str], folder: Path) -> list[str]:
     """The arguments of a printed command, with what stands for the reader's own replaced."""
     if "--seeds" in words:
@@ -100,6 +106,18 @@ def replaced(words: list[str], folder: Path) -> list[str]:
         runs = (folder / "runs").iterdir()
         known = sorted(run.name for run in runs if re.fullmatch("[0-9a-f]{64}", run.name))
         words = [words[0], known[0], *words[2:]]
+    if words[0] == "diff":
+        cells = {path.parent.name: json.loads(path.read_text()) for path in cells_of(folder)}
+        alike = [
+            next(
+                name
+                for name, cell in cells.items()
+                if (cell["variant"], cell["scenario"], cell["platform"], cell["set_otherwise"])
+                == (variant, "smoke", "juno-r2", [])
+            )
+            for variant in ("mainline", "uclamp-sum")
+        ]
+        words = [words[0], *alike, *words[3:]]
     return words
 
 
