@@ -99,7 +99,7 @@ def _print_text(plan: Plan, axes: Sequence[Mapping[str, object]]) -> None:
         for cell in plan.cells
     )
     for part in axes:
-        runs = f"{part['to_run']} of {part['runs']} runs to do" if part["runs"] else "no run"
+        runs = f"{part['to_run']} of {part['runs']} runs missing" if part["runs"] else "no run"
         print(f"axis {part['axis']}, {part['value']}: {runs}")
     for name, estimate in plan.to_build.items():
         print(f"to build: {name}{f' ({estimate})' if estimate else ''}")
