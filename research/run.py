@@ -256,8 +256,7 @@ def _cell(result: Comparison, name: str) -> Iterator[Any]:
     yield result.total.mean(name)
     yield result.cell.work.unit if other_work else ""
     line = result.line(*PER_WORK) if other_work else result.total
-    change = _change(line, result, name)
-    yield from change
+    yield from _change(line, result, name)
     ends = None if name == result.baseline else result.span(name)
     yield from (end.percent for end in ends) if ends else (None, None)
     yield [end.axis for end in ends or ()]

@@ -8,14 +8,18 @@ output must be as the page says: exit code 0 and words on stdout. `NOT_TYPED` ha
 command with the reason.
 """
 
-import json
 import re
 import sys
 import textwrap
+from contextlib import suppress
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from eascope.experiments.cli.diff import check
+from eascope.experiments.runs import find_run
+from eascope.host.errors import RequestError
 from tests.support.calibration import row
 from tests.support.command import changed, eascope
 from tests.support.printed import EASCOPE, PYTHON, SHELL, Command, commands
@@ -81,9 +85,15 @@ def typed(name: str, *, gem5: bool) -> list[Command]:
     return [item for item in printed(name) if not reasons(item) and item.gem5 == gem5]
 
 
-def cells_of(folder: Path) -> list[Path]:
-    """The cells of its runs."""
-    return sorted((folder / "runs").glob("*/cell.json"))
+def alike(folder: Path) -> list[str]:
+    """Two runs that `diff` compares."""
+    runs = [find_run(str(path.parent)) for path in sorted((folder / "runs").glob("*/cell.json"))]
+    for one, other in permutations(runs, 2):
+        if (one.cell.variant, other.cell.variant) == ("mainline", "uclamp-sum"):
+            with suppress(RequestError):
+                check(one.cell, other.cell)
+                return [str(one.path), str(other.path)]
+    raise AssertionError("no two runs that differ in the variant alone")
 
 
 def replaced(words: list[str], folder: Path) -> list[str]:
@@ -107,17 +117,7 @@ def replaced(words: list[str], folder: Path) -> list[str]:
         known = sorted(run.name for run in runs if re.fullmatch("[0-9a-f]{64}", run.name))
         words = [words[0], known[0], *words[2:]]
     if words[0] == "diff":
-        cells = {path.parent.name: json.loads(path.read_text()) for path in cells_of(folder)}
-        alike = [
-            next(
-                name
-                for name, cell in cells.items()
-                if (cell["variant"], cell["scenario"], cell["platform"], cell["set_otherwise"])
-                == (variant, "smoke", "juno-r2", [])
-            )
-            for variant in ("mainline", "uclamp-sum")
-        ]
-        words = [words[0], *alike, *words[3:]]
+        words = [words[0], *alike(folder), *words[3:]]
     return words
 
 

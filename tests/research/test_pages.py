@@ -293,4 +293,6 @@ def test_a_verb_carries_the_sign_of_a_change() -> None:
     assert verb(-56.24) == "falls by 56.2 %"
     assert verb({"change": 4.8, "low": 4.4, "high": 5.1}) == "rises by 4.8 % (+4.4..+5.1)"
     assert verb("2571.0") == "rises 27-fold"
+    unclear = {"change": -23.4, "low": -68.9, "high": 0.2}
+    assert verb(unclear) == "does not change clearly (-23.4 %, -68.9..+0.2)"
     assert verb(-8.9, "cuts", "raises") == "cuts by 8.9 %"
