@@ -26,7 +26,7 @@ from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.rtapp_own import text_of
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.script import script
-from eascope.experiments.trace_events import larger_kib, recorded_events, trace_kib
+from eascope.experiments.trace_events import GROUPS, larger_kib, recorded_events, trace_kib
 from eascope.host.cache import artefact, cache_root, digest_of, runs_root, sha256_bytes, sha256_file
 from eascope.host.claims import locked_everywhere
 from eascope.host.dry import NotBuilt, nothing_built, work_folder
@@ -260,7 +260,7 @@ def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
     """
     controls = names.request.controls
     return recorded_events(
-        controls.events,
+        (*controls.events, *(GROUPS["irq"] if names.scenario.interrupts else ())),
         decisions=controls.decisions,
         traced=controls.traced,
         vmlinux=image.vmlinux,

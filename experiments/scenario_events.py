@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from eascope.analysis.records.cell import InterruptRecord
 from eascope.configs.platform import Platform
 from eascope.experiments.groups import CHANGEABLE, Group, read_change, read_cpus, read_group
 from eascope.experiments.program import Program
@@ -14,6 +15,7 @@ from eascope.host.strict import StrictTable
 from eascope.kernels.state import cpu_list
 from eascope.kernels.switches import (
     ENERGY_AWARE,
+    INTERRUPTS,
     ONLINE,
     PATH_RULE,
     STATS,
@@ -26,6 +28,9 @@ from eascope.kernels.switches import (
 MOST_EVENTS = 100
 KEYS = ("at_ms", "write", "offline", "online", "task", "group", *CHANGEABLE)
 _HOTPLUG = ("offline", "online")
+#: Files that the run itself writes.
+_OURS = (ENERGY_AWARE, STATS, INTERRUPTS)
+_COUNTED = "the kernel's counters and [[interrupt]]"
 
 
 def events_of(
@@ -36,6 +41,7 @@ def events_of(
     tasks: Mapping[str, Task],
     programs: Sequence[Program],
     kernel_threads: Sequence[tuple[str, tuple[int, ...]]],
+    interrupts: Sequence[InterruptRecord],
 ) -> tuple[Write | Move, ...]:
     """The events, in the order of their times.
 
@@ -70,9 +76,9 @@ def events_of(
             elif table.has("cpus"):
                 within[table.text("group")] = read_cpus(table, platform)
         else:
-            allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
+            allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor {_COUNTED}"
             value = table.value("write", allowed)
-            if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
+            if not is_switch(value) or "*" in value[0] or value[0] in _OURS:
                 raise table.error("write", allowed)
             check_value(table, "write", *value)
             if other := allowed_boost(value[0], value[1], platform):
@@ -80,7 +86,10 @@ def events_of(
             events.append(Write(at, *value))
         key = hotplug or "group"
         if off and table.has(key):
-            sets = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
+            sets = [
+                *((f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads),
+                *((f"interrupt {load.name}", {cpu}) for load in interrupts for cpu in load.cpus),
+            ]
             sets += [(f"group {group.name}", left_to(group)) for group in groups]
             sets += [
                 (f"task {task.name}", {*cpus} & left_to(homes[task.name]))

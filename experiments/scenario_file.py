@@ -22,6 +22,8 @@ from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
 from eascope.experiments.conditions import read_conditions
 from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.groups import read_cpus, read_groups
+from eascope.experiments.interrupts import KEYS as INTERRUPT_KEYS
+from eascope.experiments.interrupts import read_interrupts
 from eascope.experiments.others import BACKGROUND, STIR, threads_besides
 from eascope.experiments.program import read_program
 from eascope.experiments.recorded import Recorded, read_recorded
@@ -73,8 +75,9 @@ KEYS = {
     "": (
         *("summary", "source", "loads", "background", "image", "recording", SOURCE_CONDITIONS),
         *("group", "task", "program", "window", "event", "expect", "work", "frames", "rt_app"),
-        "kernel_threads",
+        *("kernel_threads", "interrupt"),
     ),
+    "interrupt": INTERRUPT_KEYS,
     "task": TASK_KEYS,
     "task.phase": PHASE_KEYS,
     "group": GROUP_KEYS,
@@ -120,6 +123,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     window = _window(top.table("window"))
     members = tuple(read_program(table, platform, image, groups) for table in programs)
     kernel_threads = _kernel_threads(top, platform)
+    interrupts = read_interrupts(top, platform)
     scenario = Scenario(
         name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
         .with_suffix("")
@@ -146,11 +150,13 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         writes=events_of(
             *(top, window, platform, groups, {task.name: task for task in tasks}, members),
             kernel_threads,
+            interrupts,
         ),
         groups=groups,
         image=image,
         kernel_threads=kernel_threads,
         recording=recording,
+        interrupts=interrupts,
         placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
         if any(task.placed for task in tasks)
         else 0,

@@ -6,13 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eascope.engines.base import Elision
-from eascope.experiments import groups, members, recorded
+from eascope.experiments import groups, interrupts, members, recorded
 from eascope.experiments.program import MEASURED
 from eascope.experiments.rtapp import latest_begin_ms, memory_name, process_of
 from eascope.experiments.scenario import Move, Scenario, Task, Write
 from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.experiments.workload import Workload
-from eascope.kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG, STATS
+from eascope.kernels.switches import (
+    ENERGY_AWARE,
+    FEATURES,
+    IDLE_GOVERNOR,
+    INTERRUPTS,
+    SCHED_DEBUG,
+    STATS,
+)
 from eascope.rootfs.elide import FUNCTION_OFFSET, OPENED_SYNCHRONOUSLY, OPENS_DEVICE
 from eascope.rootfs.image import REPLAY, RT_APP
 
@@ -247,6 +254,7 @@ def _window(
     warm_up_ms = window.warmup_ms + (0 if waited else placing_ms)
     # Threads that only stir end before the window.
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
+    read = [f"report {INTERRUPTS}"] if scenario.interrupts else []
     return [
         *members.setup(scenario, full),
         # What rt-app's threads find when they are made decides where they go, often for good.
@@ -254,6 +262,7 @@ def _window(
         *(f"spawn {name} {_command(name, rt_apps[name])}" for name in workload.documents),
         *_attributes(scenario, workload),
         *members.loads(scenario, full, starts),
+        *interrupts.begin(scenario.interrupts),
         *([f"sleep-ms {window.mainline_ms + late_ms}"] if window.mainline_ms else []),
         *switching,
         # Stirring pins threads to every CPU.
@@ -268,6 +277,7 @@ def _window(
             for line in _slices(scenario, workload, task)
         ),
         f"report {STATS}",
+        *read,
         "start",
         *(
             members.spawn(program, full, begins[program.name]).replace(
@@ -280,6 +290,8 @@ def _window(
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs if program.ends_itself),
         "stop",
+        *read,
+        *([f"write {INTERRUPTS} stop"] if read else []),
         f"report {STATS}",
         *members.stops(scenario),
         *(f"kill {name}" for name in workload.documents if name not in (*waited, *ended)),

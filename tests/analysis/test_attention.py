@@ -94,6 +94,14 @@ def test_programs_that_run_at_the_kernels_rate_are_named(platform: Platform) -> 
         assert [line[: len(word)] for line, word in zip(lines, words, strict=True)] == words
 
 
+def test_interrupts_that_were_missed_are_said(platform: Platform) -> None:
+    all_came, some = (
+        {"more": {"interrupts": {"nic": {"count": n, "missed": 10 - n}}}} for n in (10, 7)
+    )
+    lines = attention(compared(platform, [all_came, all_came], [all_came, some]))
+    assert lines == ["interrupt nic missed 3 of 20 periods under cas"]
+
+
 def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
     late = {"deadlines": {"decode": Deadlines(60, 9, late=9, unfinished=0)}}
     assert attention(compared(platform, [late], [{}])) == []
