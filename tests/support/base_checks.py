@@ -457,8 +457,8 @@ def check_interrupts(kernel: KernelArtefact, platform: Platform, folder: Path) -
     loaded, apart = timed("loaded", 1, "start", "stop"), timed("apart", 2, "start", "stop")
     for done in (loaded, apart):
         assert done.text("later") == done.text("then")
-        *line, count, spent, missed = done.text("then").split()
-        assert " ".join(line) == LOAD
+        *told, count, spent, missed = done.text("then").split()
+        assert " ".join(told) == LOAD
         assert int(count) == pytest.approx(took_ns(done) / 1_000_000, abs=2)
         assert int(spent) == pytest.approx(int(count) * 200_000, rel=0.02)
         assert missed == "0"
