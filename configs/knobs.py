@@ -13,6 +13,7 @@ value of each axis, by default the platform's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
@@ -398,6 +399,16 @@ class ControlKnobs:
         "of the platform's largest CPU at its top OPP)",
         metavar="CORE@MHZ",
         word=lambda of: [f"reference-{of.reference.replace('@', '-')}-mhz"],
+        swept=False,
+    )
+    #: Lines of the kernel's table, PID ACTIVATION CPU of fixed width, separated by commas; empty:
+    #: activations are counted, and nothing is forced.
+    forced: str | None = knob(
+        None,
+        KERNEL,
+        "wake-ups whose CPU is forced, for `eascope diff --counterfactual`",
+        word=lambda of: ["counted", *re.findall(r"[^,]+", of.forced.replace(" ", "-"))],
+        option=False,
         swept=False,
     )
     #: (path, value) pairs, which are written before the variant's.

@@ -32,6 +32,9 @@ SWITCH_ROOTS = (
 _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
+#: Counts of activations, and the table of decisions that are forced.
+ACTIVATIONS = f"{SCHED_DEBUG}/eascope/activations"
+FORCE = f"{SCHED_DEBUG}/eascope/force"
 
 _BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(?:policy(\d+)/)?boost")
 #: The only governor with which the kernel enables EAS; all of them.
