@@ -8,16 +8,18 @@ by load balance.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
-from eascope.analysis.run_diff import HORIZON_NS, Pair, RunDiff, Side
+from eascope.analysis.run_diff import RunDiff, Side, decided
 from eascope.analysis.run_diff_text import words
 from eascope.analysis.stream import WAKE, Decision
 from eascope.analysis.tables.latency import percentiles
+from eascope.analysis.tables.tasks import thread_names
 from eascope.analysis.trace import CHOICE_EVENT, read_trace
 from eascope.engines.records import STATE, TRACE
 from eascope.host.table import Table
@@ -28,6 +30,10 @@ WHY_NOT = {
     "refused": "the kernel refused: the thread may not run there, or the CPU is offline",
     "pending": "the activation did not come, or no CPU was chosen for it",
 }
+NOTE = (
+    "The kernel counts activations in all of these runs, which takes time. So A and B",
+    "are not to the byte the runs of the same variants without --counterfactual.",
+)
 _LINE = re.compile(rf"^(?:\S+: )?(\d+) (\d+) (\d+) ({FORCED}|{'|'.join(WHY_NOT)}) -?\d+$", re.M)
 
 
@@ -51,25 +57,29 @@ class Choice:
 
 
 def choices(diff: RunDiff, most: int) -> list[Choice]:
-    """The first wake-up that differs, the first of a task, those after which most changes.
+    """The first wake-up that differs of each thread: what it does later may follow from that.
+
+    The earliest of a task of the scenario comes first, or else the earliest of all; then those of
+    the threads whose decisions' spans have most of the difference in energy.
 
     :param diff: of runs that count activations.
     """
-    spans = sorted(diff.spans, key=lambda span: (-abs(span.fj), span.t0_ns))
-    firsts = [pair for pair in diff.firsts if _both(pair)][:1]
-    firsts += [pair for pair in diff.firsts_of_tasks if _both(pair)][:1]
-    largest = [span.decision for span in spans if span.decision and span.in_both]
-    pairs = dict.fromkeys(both for pair in (*firsts, *largest) for both in _both(pair))
-    return [choice for choice, _ in zip(_named(diff.a, pairs), range(most), strict=False)]
+    pairs = [(one, other) for one, other in diff.firsts if one and other and one.kind == WAKE]
+    shares: dict[str, int] = defaultdict(int)
+    for span in diff.spans:
+        if span.decision and span.in_both:
+            shares[decided(span.decision).about] += span.fj
+    pairs.sort(key=lambda pair: -abs(shares[pair[0].about]))
+    of_tasks = thread_names(diff.a.derived.cell.tasks)
+    # A sort keeps the order of equals: min() takes the largest of those that begin together.
+    first = min(pairs, key=lambda pair: (pair[0].about not in of_tasks, pair[0].t_ns), default=None)
+    if first:
+        pairs.remove(first)
+    found = named(diff.a, [first, *pairs] if first else [])
+    return [choice for choice, _ in zip(found, range(most), strict=False)]
 
 
-def _both(pair: Pair) -> list[tuple[Decision, Decision]]:
-    """The pair, if it is a wake-up in both runs."""
-    one, other = pair
-    return [(one, other)] if one and other and one.kind == WAKE else []
-
-
-def _named(side: Side, pairs: Iterable[tuple[Decision, Decision]]) -> Iterator[Choice]:
+def named(side: Side, pairs: Iterable[tuple[Decision, Decision]]) -> Iterator[Choice]:
     """The wake-ups for which a CPU was chosen, by the kernel's number of the activation.
 
     The kernel counts from its own reset, shortly before START.
@@ -93,6 +103,13 @@ class Repeated:
     name: str
     choices: Sequence[Choice]
     side: Side
+
+    @property
+    def words(self) -> str:
+        """What differs from A."""
+        if len(self.choices) == 1:
+            return self.choices[0].words
+        return f"all {len(self.choices)} of them at once"
 
     @property
     def outcomes(self) -> list[str]:
@@ -125,7 +142,6 @@ class Counterfactual:
         """As JSON; energies in fJ, so that sums are exact."""
         return {
             "difference_fj": self.diff.total_fj,
-            "horizon_ns": HORIZON_NS,
             "a": self._facts(self.diff.a),
             "b": self._facts(self.diff.b),
             "forced": [
@@ -136,7 +152,6 @@ class Counterfactual:
                         {"a": asdict(choice.one), "b": asdict(choice.other), "outcome": outcome}
                         for choice, outcome in zip(each.choices, each.outcomes, strict=True)
                     ],
-                    "horizon_fj": self._at_once_fj(each),
                     "next": self._next(each),
                 }
                 for each in self.repeated
@@ -146,7 +161,6 @@ class Counterfactual:
 
     def _facts(self, side: Side) -> dict[str, Any]:
         """What is told of each run."""
-        result = side.derived.result
         table = side.derived.table("latency").filter(pl.col("task").is_not_null())
         waits = (table["latency_ns"] / 1000).to_list()
         return {
@@ -155,14 +169,9 @@ class Counterfactual:
             "energy_fj": int(side.derived.table("energy")["energy_fj"].sum()),
             "less_a_fj": self.against(side).total_fj,
             "explained_percent": self.explained(side),
-            "energy_per_work_j": result.energy_per_work_j,
+            "energy_per_work_j": side.derived.result.energy_per_work_j,
             "latency_us": percentiles(waits).encode() if waits else None,
         }
-
-    def _at_once_fj(self, each: Repeated) -> int:
-        """What the first of its decisions costs in the time after it (`run_diff.HORIZON_NS`)."""
-        first = min((choice.one for choice in each.choices), key=lambda one: one.t_ns)
-        return self.against(each.side).cost((first, first)).horizon_fj
 
     def _next(self, each: Repeated) -> str | None:
         """The first difference that is left between it and B; None: there is none."""
@@ -175,53 +184,42 @@ class Counterfactual:
         :param command: what repeats it.
         """
         record = self.record(command)
-        first = record["forced"][0]
-        share = first["explained_percent"]
-        accounts = (
-            "no difference in energy is to be explained"
-            if share is None
-            else f"{_percent(share)} % of the difference in energy, {_mj(first['less_a_fj'])} of "
-            f"{_mj(record['difference_fj'])} mJ"
-        )
-        lines = [f"{self.repeated[0].choices[0].words}: {accounts}.", ""]
+        lines = []
+        told = list(zip(self.repeated, record["forced"], strict=True))
+        for each, facts in told[:1] if len(told) == 1 else (told[0], told[-1]):
+            share = f"{_percent(facts['explained_percent'])} % of the difference in energy"
+            sizes = f"{_mj(facts['less_a_fj'])} of {_mj(self.diff.total_fj)} mJ"
+            lines.append(f"{each.words}: {share} ({sizes})")
+        unit = self.diff.a.derived.cell.work.unit
+        names = ["A", *(each.name for each in self.repeated), "B"]
+        every = (record["a"], *record["forced"], record["b"])
+        rows = [_row(*row) for row in zip(names, every, strict=True)]
+        heads = ("run", "energy (mJ)", "- A (mJ)", "% of B - A", f"mJ per {unit}", "latency (us)")
+        lines += ["", Table.of(heads, rows).text()]
+        lines += ["latency: 50th/95th/99th percentile of the tasks' wake-ups", ""]
         for name, side in (("A", self.diff.a), ("B", self.diff.b)):
             cell = side.derived.cell
             lines.append(f"{name}: {cell.variant}, seed {cell.seed} ({cell.simkey[:12]})")
-        for number, each in enumerate(self.repeated):
-            what = each.choices[0].words if len(each.choices) == 1 else f"all {len(each.choices)}"
-            lines.append(f"{each.name}: A with {what} ({each.side.derived.cell.simkey[:12]})")
-            lost = [end for end in each.outcomes if end != FORCED]
-            lines += [f"  not forced: {WHY_NOT[end]}" for end in dict.fromkeys(lost)]
-            left = record["forced"][number]["next"]
-            lines.append("  first difference from B that is left:")
-            lines.append(f"    {left or 'none'}")
-        names = ["A", *(each.name for each in self.repeated), "B"]
-        rows = [
-            _row(name, facts)
-            for name, facts in zip(
-                names, (record["a"], *record["forced"], record["b"]), strict=True
-            )
+        for each, facts in told:
+            lines.append(f"{each.name}: {each.words} ({each.side.derived.cell.simkey[:12]})")
+            lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
+            lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
+            lines.append(f"  then first: {facts['next'] or 'no difference from B'}")
+        lines += [
+            "",
+            "The kernel counts activations in all of these runs, which takes time. So A and B",
         ]
-        unit = self.diff.a.derived.cell.work.unit
-        heads = ("energy (mJ)", "- A (mJ)", "% of B - A", f"in {HORIZON_NS // 1_000_000} ms (mJ)")
-        table = Table.of(("run", *heads, f"mJ per {unit}", "latency (us)"), rows)
-        lines += ["", table.text(), "latency: 50th/95th/99th percentile of the tasks' wake-ups"]
-        lines.append(
-            "The kernel counts activations in all of these runs, which takes time: so A and"
-        )
-        lines.append("B are not to the byte the runs of the same variants without counts.")
+        lines.append("are not to the byte the runs of the same variants without --counterfactual.")
         return "\n".join([*lines, f"repeat: {command}"]) + "\n"
 
 
 def _row(name: str, facts: dict[str, Any]) -> list[str]:
-    share, at_once = facts["explained_percent"], facts.get("horizon_fj")
-    less = ["", ""] if name == "A" else [_mj(facts["less_a_fj"]), _percent(share)]
     per_work, waits = facts["energy_per_work_j"], facts["latency_us"]
+    less = [_mj(facts["less_a_fj"]), _percent(facts["explained_percent"])]
     return [
         name,
         f"{facts['energy_fj'] / 1e12:.3f}",
-        *less,
-        "" if at_once is None else _mj(at_once),
+        *(["", ""] if name == "A" else less),
         "-" if per_work is None else f"{1000 * per_work:.3f}",
         "/".join(f"{waits[key]:.0f}" for key in ("p50", "p95", "p99")) if waits else "-",
     ]

@@ -235,15 +235,11 @@ class RunDiff:
         return self.a.streams.first_differences(self.b.streams)
 
     @property
-    def firsts_of_tasks(self) -> list[Pair]:
-        """The first difference of each thread of the scenario's tasks, the earliest one first."""
-        own = thread_names(self.a.derived.cell.tasks)
-        return [pair for pair in self.firsts if decided(pair).about in own]
-
-    @property
     def first_of_tasks(self) -> Pair | None:
-        """The earliest of them."""
-        return next(iter(self.firsts_of_tasks), None)
+        """The first difference about a task of the scenario."""
+        own = thread_names(self.a.derived.cell.tasks)
+        mine = (pair for pair in self.firsts if decided(pair).about in own)
+        return next(mine, None)
 
     @cached_property
     def before_start(self) -> Pair | None:

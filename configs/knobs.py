@@ -13,7 +13,6 @@ value of each axis, by default the platform's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
@@ -407,7 +406,7 @@ class ControlKnobs:
         None,
         KERNEL,
         "wake-ups whose CPU is forced, for `eascope diff --counterfactual`",
-        word=lambda of: ["counted", *re.findall(r"[^,]+", of.forced.replace(" ", "-"))],
+word=lambda of: ["counted", *(["forced"] if of.forced else [])],
         option=False,
         swept=False,
     )

@@ -44,8 +44,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=lambda text: between(1, FORCED_LINES, text or "1"),
         metavar="N",
         help="run A again with the first wake-up that differs on the CPU that B chose; =N: also "
-        "with each of those after which the difference changes most, N in all, and with all of "
-        "them at once",
+        "with the first one of each of the threads that make most of the difference, N in all, "
+        "and with all of them at once",
     )
     parser.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"
