@@ -187,9 +187,8 @@ class Counterfactual:
         lines = []
         told = list(zip(self.repeated, record["forced"], strict=True))
         for each, facts in told[:1] if len(told) == 1 else (told[0], told[-1]):
-            share = f"{_percent(facts['explained_percent'])} % of the difference in energy"
-            sizes = f"{_mj(facts['less_a_fj'])} of {_mj(self.diff.total_fj)} mJ"
-            lines.append(f"{each.words}: {share} ({sizes})")
+            share = f"{_percent(facts['explained_percent'])} % of the energy difference"
+            lines.append(f"{each.words}: {share} ({_mj(facts['less_a_fj'])} mJ)")
         unit = self.diff.a.derived.cell.work.unit
         names = ["A", *(each.name for each in self.repeated), "B"]
         every = (record["a"], *record["forced"], record["b"])
