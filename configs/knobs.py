@@ -406,7 +406,7 @@ class ControlKnobs:
         None,
         KERNEL,
         "wake-ups whose CPU is forced, for `eascope diff --counterfactual`",
-word=lambda of: ["counted", *(["forced"] if of.forced else [])],
+        word=lambda of: ["counted", *(["forced"] if of.forced else [])],
         option=False,
         swept=False,
     )
