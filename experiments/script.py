@@ -17,6 +17,7 @@ from eascope.kernels.switches import (
     ENERGY_AWARE,
     FEATURES,
     FORCE,
+    FORCED_LINES,
     IDLE_GOVERNOR,
     SCHED_DEBUG,
     STATS,
@@ -38,9 +39,8 @@ RANDOM = "/dev/urandom"
 #: Files of the guest that a run keeps in addition to its trace.
 REPORTED = ("/proc/version", "/proc/cmdline", ENERGY_AWARE, FEATURES, IDLE_GOVERNOR)
 
-#: Lines of the kernel's table of forced decisions. All of them are written, those that are not
-#: used with an activation that never comes, so that runs which differ in them take the same time.
-FORCED_LINES = 32
+#: A line of the kernel's table of forced decisions whose activation never comes. A run writes as
+#: many lines as the table has, so that runs which differ in them take the same time.
 NEVER = "00000001 99999999 000"
 
 #: What copies a program in the guest.

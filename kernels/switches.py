@@ -35,6 +35,7 @@ STATS = f"{SCHED_DEBUG}/eascope/stats"
 #: Counts of activations, and the table of decisions that are forced.
 ACTIVATIONS = f"{SCHED_DEBUG}/eascope/activations"
 FORCE = f"{SCHED_DEBUG}/eascope/force"
+FORCED_LINES = 32
 
 _BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(?:policy(\d+)/)?boost")
 #: The only governor with which the kernel enables EAS; all of them.

@@ -11,6 +11,7 @@ from eascope.experiments.cli.options import Parser, add_cell, add_power
 from eascope.experiments.cli.output import print_json
 from eascope.experiments.cli.request import billing_of, request_of, warn
 from eascope.host.errors import RequestError
+from eascope.kernels.switches import FORCED_LINES
 
 if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
@@ -24,8 +25,6 @@ EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --plat
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The two runs and the power model; or two variants, and what is simulated."""
-    from eascope.experiments.script import FORCED_LINES
-
     for name in ("a", "b"):
         parser.add_argument(
             name,
