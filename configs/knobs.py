@@ -400,6 +400,16 @@ class ControlKnobs:
         word=lambda of: [f"reference-{of.reference.replace('@', '-')}-mhz"],
         swept=False,
     )
+    #: Lines of the kernel's table, PID ACTIVATION CPU of fixed width, separated by commas; empty:
+    #: activations are counted, and nothing is forced.
+    forced: str | None = knob(
+        None,
+        KERNEL,
+        "wake-ups whose CPU is forced, for `eascope diff --counterfactual`",
+        word=lambda of: ["counted", *(["forced"] if of.forced else [])],
+        option=False,
+        swept=False,
+    )
     #: (path, value) pairs, which are written before the variant's.
     switches: tuple[tuple[str, str], ...] = knob(
         (),

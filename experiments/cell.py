@@ -217,6 +217,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         events=events,
         mixtures=names.engine.mixtures(platform, names.activity, names.scenario.memory),
         symbols=trace_symbols(image.vmlinux),
+        forced=request.controls.forced,
     )
     stir_ms = workload.replicate.stir_ms
     larger = trace_kib(names.scenario, request.full, platform, events, stir_ms=stir_ms)

@@ -13,8 +13,11 @@ from eascope.experiments.scenario import Move, Scenario, Task, Write
 from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.experiments.workload import Workload
 from eascope.kernels.switches import (
+    ACTIVATIONS,
     ENERGY_AWARE,
     FEATURES,
+    FORCE,
+    FORCED_LINES,
     IDLE_GOVERNOR,
     INTERRUPTS,
     SCHED_DEBUG,
@@ -36,6 +39,10 @@ TRACE_MARKER = "/sys/kernel/tracing/trace_marker"
 RANDOM = "/dev/urandom"
 #: Files of the guest that a run keeps in addition to its trace.
 REPORTED = ("/proc/version", "/proc/cmdline", ENERGY_AWARE, FEATURES, IDLE_GOVERNOR)
+
+#: A line of the kernel's table of forced decisions whose activation never comes. A run writes as
+#: many lines as the table has, so that runs which differ in them take the same time.
+NEVER = "00000001 99999999 000"
 
 #: What copies a program in the guest.
 COPY = "/bin/busybox cp"
@@ -81,6 +88,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     expected_before: Sequence[Sequence[str]] = (),
     mixtures: Sequence[Elision] = (),
     symbols: Iterable[tuple[str, str]] = (),
+    forced: str | None = None,
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
 
@@ -95,6 +103,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param trace_kib: ring buffer of a CPU for them.
     :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
+    :param forced: the decisions that are forced; None: the kernel does not count activations.
     """
     replicate = workload.replicate
     if not workload.documents:  # no rt-app, whose loop it would be
@@ -118,9 +127,9 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         *([f"write {TRACING_ON} 1", "trace-state"] if events else []),
-        *_window(scenario, workload, copies, full, switching, bool(events)),
+        *_window(scenario, workload, copies, full, switching, forced, bool(events)),
         *_proofs_after(scenario, proofs),
-        *(f"report {path}" for path in REPORTED),
+        *(f"report {path}" for path in (*REPORTED, *([] if forced is None else [FORCE]))),
         *groups.reported(scenario.groups, scenario.written_paths),
         *(["trace-collect"] if events else []),
         *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
@@ -222,6 +231,7 @@ def _window(
     rt_apps: Mapping[str, str],
     full: bool,
     switching: Sequence[str],
+    forced: str | None,
     traced: bool,
 ) -> list[str]:
     """Lines from the start of the workload to its end: stirring, switch, warm-up and window.
@@ -278,6 +288,8 @@ def _window(
         ),
         f"report {STATS}",
         *read,
+        *(f"write {FORCE} {line}" for line in _forced(forced)),
+        *([] if forced is None else [f"write {ACTIVATIONS} 1"]),
         "start",
         *(
             members.spawn(program, full, begins[program.name]).replace(
@@ -296,6 +308,14 @@ def _window(
         *members.stops(scenario),
         *(f"kill {name}" for name in workload.documents if name not in (*waited, *ended)),
     ]
+
+
+def _forced(forced: str | None) -> list[str]:
+    """All lines of the table; none where nothing is counted."""
+    if forced is None:
+        return []
+    lines = forced.split(",") if forced else []
+    return [*lines, *[NEVER] * (FORCED_LINES - len(lines))]
 
 
 def _events(

@@ -45,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(arguments: list[str]) -> int:
     """The command's exit code, or that of the error with which it ended."""
+    import shlex
     import signal
 
     from eascope.experiments.cli.verbs import VERBS, make_parser
@@ -64,6 +65,7 @@ def _main(arguments: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return 2
+    options.repeat = shlex.join([PROGRAM, *arguments])
     while True:
         try:
             return VERBS[options.command].run(options)

@@ -45,14 +45,17 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def add_cell(parser: argparse.ArgumentParser) -> None:
+def add_cell(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls."""
     parser.add_argument(
-        "--platform", required=True, metavar="P", help="board model, see: eascope list platforms"
+        "--platform",
+        required=required,
+        metavar="P",
+        help="board model, see: eascope list platforms",
     )
     parser.add_argument(
         "--scenario",
-        required=True,
+        required=required,
         metavar="S",
         help="workload, see: eascope list scenarios; or a .toml file, or a .json of rt-app",
     )
