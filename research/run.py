@@ -137,7 +137,7 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     """
     groups = [(group, [resolve(request) for request in group.requests]) for group in asked(plan)]
     if not groups:
-        raise RequestError(f"{PLAN}: no comparison: allowed: [[comparison]]")
+        raise RequestError(f"{PLAN}: no [[comparison]]")
     engines = {names.engine.name: names.engine for _, every in groups for names in every}
     identities = {name: identity_of(engine) for name, engine in engines.items()}
     # The outer loop is that of seeds, so that an interrupted command leaves whole seeds.
@@ -358,7 +358,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
     for name, columns in TABLES.items():
         kept, made = ([*some.get(name, {}).get("rows", [])] for some in (old, new))
         if kept and old[name]["columns"] != [*columns]:
-            raise RequestError(f"{RECORD}: {name}: other columns: allowed: without --only")
+            raise RequestError(f"{RECORD}: {name}: other columns; run it without --only")
         of = name if name == "engines" else "cells"
         fresh = {tuple(row[:3]) for row in new.get(of, {}).get("rows", [])}
         rows = [row for row in kept if tuple(row[:3]) in order.keys() - fresh]

@@ -86,7 +86,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--long",
         action="store_true",
-        help="for variants: also print source, deviations and switches",
+        help="variants: also print source, deviations and switches",
     )
 
 
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     if options.kind not in KINDS:
         raise unknown("kind", options.kind, KINDS)
     if options.long and options.kind != "variants":
-        raise RequestError(f"--long: {options.kind}: allowed: variants")
+        raise RequestError("--long works only with: list variants")
     if options.long:
         return _long(as_json=options.json)
     objects = KINDS[options.kind]()

@@ -40,7 +40,7 @@ def test_paths_of_measures_that_a_run_can_have_are_accepted(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("energy_j", "energy_j is several numbers: allowed: one of them, such as energy_j."),
+        ("energy_j", "energy_j is several numbers; choose one of them, such as energy_j."),
         ("energy_j.totel", "no 'totel' there: allowed: cluster, .*did you mean total"),
         ("latency_us.u1.p95", r"no 'u1' there: allowed: ui, hog, pipe \(did you mean ui\?\)"),
         ("latency_us.ui", "several numbers: allowed: one of them, such as latency_us.ui.max"),
@@ -48,7 +48,7 @@ def test_paths_of_measures_that_a_run_can_have_are_accepted(path: str) -> None:
         ("energy_j.group.top", r"no 'top' there: allowed: root, top-app, .*did you mean top-app\?"),
         ("group_run_s.ui", "no 'ui' there: allowed: root, top-app"),
         ("throughput.ui", "no 'ui' there: allowed: pipe"),
-        ("cpu_busy.big", "'big' is no index: allowed: a number from 0"),
+        ("cpu_busy.big", "'big' is not an index; expected a number from 0"),
         ("mean_mhz", "several numbers: allowed: one of them, such as mean_mhz.NAME"),
         ("migrations.ui", "migrations is a number, without 'ui' below it"),
         ("engine", "no 'engine' there: allowed: activation_us, "),

@@ -120,7 +120,7 @@ def test_an_event_of_another_queue_is_refused_before_a_build(artefacts: Artefact
     ):
         wrong = refusal(prepared, variant=variant, controls=Controls(events=(event,)))
         assert f"of '{variant}' has no event {event.rpartition(':')[2]}: " in wrong
-        assert wrong.endswith(f"allowed: variants of a kernel with the queue {queue}")
+        assert wrong.endswith(f"use variants of a kernel with the series {queue}")
 
 
 def test_more_events_have_more_room(artefacts: Artefacts) -> None:

@@ -172,7 +172,7 @@ def test_only_some_comparisons_are_made_again() -> None:
     assert (again["cells"], again["engines"]["rows"][0][3]) == (mixed["cells"], "new")
     assert [made["command"] for made in again["origins"]] == ["old", "new"]
     old["cells"] = {"columns": ["platform"], "rows": [["juno-r2"]]}
-    with pytest.raises(RequestError, match="cells: other columns: allowed: without --only"):
+    with pytest.raises(RequestError, match="cells: other columns; run it without --only"):
         renewed(old, record("new", ("cells", "smoke")), three)
 
 

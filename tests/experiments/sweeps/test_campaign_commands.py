@@ -55,7 +55,7 @@ def test_outputs_of_a_table_that_are_no_files(
         for name in ("", "nowhere/x", "folder", "folder/", "new/"):
             more = ["--against", "variant", *MEASURED, option, name]
             assert refused("table", *ONE_OFF, *more) == (
-                f"{option} {name!r}: allowed: a file in an existing folder"
+                f"{option} {name!r}: expected a file in an existing directory"
             )
     assert [path.name for path in (tmp_path / "work").rglob("*")] == ["folder"]
 
@@ -100,9 +100,7 @@ def test_push_into_a_place_that_cannot_be_written(
         "written"
     )
     (tmp_path / "file").write_text("")
-    assert "allowed: a folder that can be written" in refused(
-        "cache", "push", str(tmp_path / "file" / "x")
-    )
+    assert "expected a writable directory" in refused("cache", "push", str(tmp_path / "file" / "x"))
 
 
 def part(**changes: object) -> dict[str, object]:
@@ -148,7 +146,7 @@ def point(**changes: object) -> dict[str, object]:
         (point(overrides={"": None}), "override '': '' is no cluster of juno-r2 and no key"),
         (point(controls={"no_such": 1}), "controls: "),
         (point(billing={"no_such": 1}), "billing: "),
-        (point(mode="no-such"), "mode 'no-such': engine qemu has none: allowed with --engine gem5"),
+        (point(mode="no-such"), "mode 'no-such': engine qemu has no modes; --engine gem5 has"),
         (point(em_error=["x"]), "--em-error 'x': allowed: CLUSTER=PERCENT%"),
     ],
 )

@@ -96,7 +96,7 @@ def test_errors_of_the_energy_model() -> None:
             HEAD.replace('["cas"]', "[]"),
             "axes.variant = []: allowed: an axis with 1 to 1000 values",
         ),
-        (HEAD.replace('["cas"]', '["cas", "cas"]'), "each value once: 'cas' is there 2 times"),
+        (HEAD.replace('["cas"]', '["cas", "cas"]'), "each value once: 'cas' appears 2 times"),
         (HEAD + "seeds = [1, 1]", "axes.seeds = [1, 1]: allowed: a count, or a list of different"),
         (HEAD + "set.little.cpus = [2]", "axes.set.little = {'cpus': [2]}: allowed: the whole key"),
         (HEAD + "set = {}", "axes.set = {}: allowed: a table with at least one axis"),
@@ -113,7 +113,7 @@ def test_errors_of_the_energy_model() -> None:
         (HEAD + "controls.switches = [1]", "axes.controls.switches"),
         (HEAD + "controls.traced = [false]", "axes.controls.traced"),
         (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "axis[0].values = {}: allowed: an axis"),
-        (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "axis 'variant' is there twice"),
+        (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "duplicate axis 'variant'"),
         (
             HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\n[axis.values.b]\nvariant = "mainline"',
             "axes 'variant' and 't' both set variant: allowed: a key in one axis",
@@ -145,7 +145,7 @@ def test_errors_of_the_energy_model() -> None:
         (
             HEAD.replace('variant = ["cas"]', "") + '[[axis]]\nname = "t"\n[axis.values.a]\n'
             'variant = "cas"\n[axis.values.b]\nmode = "elided"',
-            "axis 't': its value 'b' sets no variant: allowed: one in each of its values",
+            "axis 't': its value 'b' sets no variant; each of its values must set one",
         ),
         (
             'constraints = ["1 + 1"]\n' + HEAD,
