@@ -61,7 +61,7 @@ def read_marks(path: Path) -> tuple[Mark, ...]:
     """
     content = load_json(path)
     if not isinstance(content, list):
-        raise RecordError(f"{path}: a {type(content).__name__}; expected a list of marks")
+        raise RecordError(f"{path}: a {type(content).__name__}: allowed: a list of marks")
     return tuple(Mark.decode(entry, path) for entry in content)
 
 

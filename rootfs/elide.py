@@ -68,8 +68,8 @@ def with_function(program: bytes, function: bytes) -> bytes:
     digest = hashlib.sha256(program).hexdigest()
     if digest != RT_APP_SHA256:
         raise EascopeError(
-            f"rt-app: SHA-256 {digest[:16]}.., not {RT_APP_SHA256[:16]}.. (LISA 3.1.0, "
-            "arm64), so its busy loop cannot be elided"
+            f"rt-app: SHA-256 {digest[:16]}..: allowed: {RT_APP_SHA256[:16]}.. (LISA 3.1.0, "
+            "arm64): its busy loop cannot be elided"
         )
     end = FUNCTION_OFFSET + FUNCTION_BYTES
     if hashlib.sha256(program[FUNCTION_OFFSET:end]).hexdigest() != FUNCTION_SHA256:

@@ -146,8 +146,8 @@ def iteration_table(cycles: Sequence[float]) -> bytes:
     for cpu, figure in enumerate(cycles):
         if not LEAST_CYCLES <= figure <= MOST_CYCLES:
             raise RequestError(
-                f"busy loop on CPU {cpu}: {figure:.1f} cycles per iteration; eliding supports "
-                f"{LEAST_CYCLES} to {MOST_CYCLES:.0f}"
+                f"busy loop on CPU {cpu}: {figure:.1f} cycles per iteration: allowed where it is "
+                f"elided: {LEAST_CYCLES} to {MOST_CYCLES:.0f}"
             )
     entries = [round(figure * SIXTEENTHS) for figure in cycles]
     return struct.pack(f"<{len(entries)}H", *entries).ljust(2 * table_cpus(len(cycles)), b"\0")

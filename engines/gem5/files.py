@@ -86,7 +86,7 @@ def read_rows(folder: Path) -> tuple[pl.DataFrame, Rows]:
         raise EascopeError(f"{ROWS_BIN}: not readable: {error}") from error
     if len(data) != record.rows * len(columns):
         raise EascopeError(
-            f"{ROWS_BIN}: {len(data)} numbers; expected {record.rows} rows of {len(columns)} "
+            f"{ROWS_BIN}: {len(data)} numbers: allowed: {record.rows} rows of {len(columns)} "
             "columns"
         )
     return (
