@@ -62,9 +62,7 @@ def test_a_slice_of_one_turn_stands_still_for_a_while(mode: str, shortest: float
 
 
 def test_another_rt_app_is_refused(rt_app: Path) -> None:
-    with pytest.raises(
-        EascopeError, match=r"rt-app: SHA-256 .*, so its busy loop cannot be elided"
-    ):
+    with pytest.raises(EascopeError, match=r"rt-app: SHA-256 .*: its busy loop cannot be elided"):
         eliding_copy.elide(rt_app.read_bytes() + b"\0")
 
 
