@@ -186,9 +186,8 @@ def test_the_command_refuses_it_before_anything_is_made(
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err.splitlines() == [
-            "eascope: error: configs/platforms/smp-24.toml: package_budget: engine gem5 cannot "
-            "enforce package_budget; use another engine, or a file with base = 'smp-24' and "
-            "remove = "
+            "eascope: error: configs/platforms/smp-24.toml: engine gem5 cannot enforce "
+            "package_budget; use another engine, or a file with base = 'smp-24' and remove = "
             '["package_budget"]'
         ]
         assert not runs.exists()

@@ -155,7 +155,7 @@ def test_runs_that_are_missing_and_cannot_be_written(
     """A folder that is there may have all runs, so it is refused when one is missing."""
     monkeypatch.setenv("EASCOPE_RUNS", str(NOWHERE))
     check_runs_place()
-    with pytest.raises(RequestError, match=r"^EASCOPE_RUNS /proc: .*: allowed: a folder that can"):
+    with pytest.raises(RequestError, match=r"^EASCOPE_RUNS /proc: .*; expected a writable"):
         pool.run_all([cell()], lambda _, run: run)
     assert "runs missing" not in capsys.readouterr().err
 

@@ -243,8 +243,8 @@ def test_threads_and_their_policies(
 
 #: Options of an import, and the line with which it is refused.
 REFUSED = {
-    ("--capacities", "1,1,1,1,1,nan"): "--capacities: 1,1,1,1,1,nan: allowed: numbers above 0",
-    ("--capacities", "1,1,1,1,1,-1"): "--capacities: 1,1,1,1,1,-1: allowed: numbers above 0",
+    ("--capacities", "1,1,1,1,1,nan"): "--capacities 1,1,1,1,1,nan: expected numbers above 0",
+    ("--capacities", "1,1,1,1,1,-1"): "--capacities 1,1,1,1,1,-1: expected numbers above 0",
     ("--capacities", "1,1", "--platform", "juno-r2"): "cannot be combined with --platform",
     ("--name", "other"): "--name other cannot be combined with --out",
     ("--drop-recorder",): "only the recorder's threads ran; import it without --drop-recorder",

@@ -173,7 +173,7 @@ def test_other_forms(text: str) -> None:
 
 
 def test_not_together_with_the_sources_unit() -> None:
-    with pytest.raises(RequestError, match="allowed: one of the two"):
+    with pytest.raises(RequestError, match="cannot be combined"):
         Controls(reference="cortex-a72@1200", calibration_ns=186).iteration_ns()
 
 

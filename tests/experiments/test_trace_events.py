@@ -99,7 +99,7 @@ def test_of_two_events_decisions_take_the_one_that_says_more(
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        ("irq_handler_entri", "(did you mean irq_handler_entry?): allowed: an event that it was"),
+        ("irq_handler_entri", "(did you mean irq_handler_entry?); expected one of the"),
         ("sched:irq_handler_entry", "(did you mean irq:irq_handler_entry?): allowed: an event"),
         ("twice", "has no event 'twice': allowed: one:twice or two:twice"),
     ],

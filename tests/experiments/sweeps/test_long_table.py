@@ -61,7 +61,7 @@ def test_what_is_not_done_is_missing_and_said(
         (["--against", "seed"], "--against seed: allowed: an axis of"),
         (["--against", "platform"], "with more than one value: variant"),
         (["--figure", "f"], "--figure f works only with --against and one --measure"),
-        (["--out", "nowhere/table.csv"], "--out 'nowhere/table.csv': allowed: a file in an"),
+        (["--out", "nowhere/table.csv"], "--out 'nowhere/table.csv': expected a file in an"),
     ],
 )
 def test_bad_input(
