@@ -51,10 +51,10 @@ def wrong_path(path: Sequence[str], named: Named) -> str:
         if known and key not in known:
             return f"no {key!r} there: allowed: {', '.join(known)}{nearest(key, known)}"
         if get_origin(here) is tuple and not key.isdigit():
-            return f"{key!r} is no index: allowed: a number from 0"
+            return f"{key!r} is not an index; expected a number from 0"
         here = _below(here, key)
     if _keys(here, path, named) is not None:
-        return f"{'.'.join(path)} is several numbers: allowed: one of them, such as " + ".".join(
+        return f"{'.'.join(path)} is several numbers; choose one of them, such as " + ".".join(
             [*path, _example(here, path, named)]
         )
     return ""

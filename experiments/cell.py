@@ -86,9 +86,9 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
         kernels = (like.kernel, names.kernel)
         if like.kernel == names.kernel and like.variant.name != variant.name:
             raise RequestError(
-                f"variants {like.variant.name!r} and {variant.name!r} are the same on "
-                f"{names.platform.name}: kernel, boot arguments and switches: "
-                "allowed: variants that differ"
+                f"variants {like.variant.name!r} and {variant.name!r} are identical on "
+                f"{names.platform.name} (kernel, boot arguments and switches); choose variants "
+                "that differ"
             )
         brought = any(kernel.own or kernel.tree for kernel in kernels)
         if code and brought and like.kernel.name != names.kernel.name:
@@ -96,8 +96,8 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
             options = [line for one in origins for line in (*one.options, *one.not_compiled)]
             why = f" ({'; '.join(options)})" if options else ""
             raise RequestError(
-                f"variants {like.variant.name!r} and {variant.name!r}: their kernels have the same "
-                f"code: at most numbers of lines differ{why}: allowed: variants that differ"
+                f"variants {like.variant.name!r} and {variant.name!r} have the same kernel code: "
+                f"at most line numbers differ{why}"
             )
 
 
@@ -109,7 +109,7 @@ def without_effect(asked: Iterable[Names]) -> Iterator[str]:
         below = built(kernel_below(spec))
         if below and below.code == image.code:
             yield (
-                f"{spec.name}: the code of its kernel is that of {below.name}: its patches have no "
+                f"{spec.name} builds the same kernel code as {below.name}: its patches have no "
                 "effect"
             )
 
@@ -131,7 +131,7 @@ def check_image(scenario: Scenario) -> None:
         if content and content.name in lacking:
             raise RequestError(
                 f"{scenario.path.name}: program.run = {program.run!r}: the image "
-                f"{scenario.image!r} of the provider {provider} lacks it: allowed: "
+                f"{scenario.image!r} of the provider {provider} lacks it; set "
                 f"{PROVIDER_VARIABLE}={next(iter(PROVIDERS))}"
             )
 

@@ -137,7 +137,7 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     """
     groups = [(group, [resolve(request) for request in group.requests]) for group in asked(plan)]
     if not groups:
-        raise RequestError(f"{PLAN}: no comparison: allowed: [[comparison]]")
+        raise RequestError(f"{PLAN}: no [[comparison]]")
     engines = {names.engine.name: names.engine for _, every in groups for names in every}
     identities = {name: identity_of(engine) for name, engine in engines.items()}
     # The outer loop is that of seeds, so that an interrupted command leaves whole seeds.
@@ -360,7 +360,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
         had = old.get(name, {"columns": [], "rows": []})
         if unknown := {*had["columns"]} - {*columns}:
             named = ", ".join(sorted(unknown))
-            raise RequestError(f"{RECORD}: {name}: {named}: allowed: without --only")
+            raise RequestError(f"{RECORD}: {name}: {named}: old columns; run it without --only")
         # What the old rows do not say is empty.
         named_rows = (dict(zip(had["columns"], row, strict=True)) for row in had["rows"])
         kept = [[row.get(column) for column in columns] for row in named_rows]

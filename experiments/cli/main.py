@@ -56,7 +56,9 @@ def _main(arguments: list[str]) -> int:
     parser = make_parser()
     if arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
         name = arguments[0]
-        parser.error(f"unknown command {name!r}{nearest(name, VERBS)}: allowed: {', '.join(VERBS)}")
+        parser.error(
+            f"unknown command {name!r}{nearest(name, VERBS)}; expected one of {', '.join(VERBS)}"
+        )
     try:
         options = parser.parse_args(arguments)
     except SystemExit:

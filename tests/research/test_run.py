@@ -182,7 +182,7 @@ def test_only_some_comparisons_are_made_again() -> None:
     kept = renewed(old, record("new", ("cells", "smoke")), three)["cells"]["rows"]
     assert kept == [row(TABLES["cells"], *of) for of in (("smoke", "new"), ("eas/game", "old"))]
     old["cells"] = {"columns": ["platform", "gone"], "rows": [["juno-r2", "x"]]}
-    with pytest.raises(RequestError, match="cells: gone: allowed: without --only"):
+    with pytest.raises(RequestError, match="cells: gone: old columns; run it without --only"):
         renewed(old, record("new", ("cells", "smoke")), three)
 
 

@@ -11,7 +11,7 @@ from eascope.analysis.records.result import Result
 from eascope.configs.source import KINDS, kind
 
 
-def attention(comparison: Comparison) -> list[str]:
+def warnings(comparison: Comparison) -> list[str]:
     """One line for each warning; empty if there is none."""
     return [
         *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
