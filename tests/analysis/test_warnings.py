@@ -98,7 +98,7 @@ def test_interrupts_that_were_missed_are_said(platform: Platform) -> None:
     all_came, some = (
         {"more": {"interrupts": {"nic": {"count": n, "missed": 10 - n}}}} for n in (10, 7)
     )
-    lines = attention(compared(platform, [all_came, all_came], [all_came, some]))
+    lines = warnings(compared(platform, [all_came, all_came], [all_came, some]))
     assert lines == ["interrupt nic missed 3 of 20 periods under cas"]
 
 
