@@ -363,7 +363,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
             raise RequestError(f"{RECORD}: {name}: {named}: old columns; run it without --only")
         # What the old rows do not say is empty.
         named_rows = (dict(zip(had["columns"], row, strict=True)) for row in had["rows"])
-        kept = [[row.get(column) for column in columns] for row in named_rows]
+        kept: list[list[Any]] = [[row.get(column) for column in columns] for row in named_rows]
         of = name if name == "engines" else "cells"
         fresh = {tuple(row[:3]) for row in new.get(of, {}).get("rows", [])}
         rows = [row for row in kept if tuple(row[:3]) in order.keys() - fresh]

@@ -464,9 +464,9 @@ def check_interrupts(kernel: KernelArtefact, platform: Platform, folder: Path) -
         assert missed == "0"
     assert took_ns(loaded) == pytest.approx(took_ns(free) / 0.8, rel=0.03)
     assert took_ns(apart) == pytest.approx(took_ns(free), rel=0.03)
-    for number, line in enumerate(NO_INTERRUPTS):
+    for number, wrong in enumerate(NO_INTERRUPTS):
         with pytest.raises(EngineFailed, match="interrupts"):
-            checked(kernel.image, platform, [f"write {INTERRUPTS} {line}"], folder / f"{number}")
+            checked(kernel.image, platform, [f"write {INTERRUPTS} {wrong}"], folder / f"{number}")
 
 
 TURBO = """
