@@ -100,8 +100,8 @@ def test_of_two_events_decisions_take_the_one_that_says_more(
     ("event", "words"),
     [
         ("irq_handler_entri", "(did you mean irq_handler_entry?); expected one of the"),
-        ("sched:irq_handler_entry", "(did you mean irq:irq_handler_entry?): allowed: an event"),
-        ("twice", "has no event 'twice': allowed: one:twice or two:twice"),
+        ("sched:irq_handler_entry", "(did you mean irq:irq_handler_entry?); expected one"),
+        ("twice", "has no event 'twice'; use one:twice or two:twice"),
     ],
 )
 def test_an_event_that_the_kernel_lacks_is_one_line(
