@@ -230,7 +230,7 @@ def test_a_tree_that_cannot_have_a_condition_is_refused(
         tree_source.cache_clear()
         if lacks:
             said = refusal(lambda: resolve(asked))
-            assert said.startswith(f"--kernel mine={linux}: it has no {lacks}, which a control")
+            assert said.startswith(f"--kernel mine={linux}: has no {lacks}, which a control")
             resolve(replace(asked, source_conditions=False))
         else:
             resolve(asked)
@@ -257,7 +257,7 @@ def test_a_wrong_condition_is_one_line(tmp_path: Path, line: str, message: str) 
 
 def test_conditions_that_would_never_change_a_frequency_are_refused(tmp_path: Path) -> None:
     path = own(tmp_path, OWN + "transition_latency_us = 600\n")
-    with pytest.raises(RequestError, match=r"rate limit 500 us: allowed: at least .*\(600 us\)"):
+    with pytest.raises(RequestError, match=r"rate limit 500 us is below .*\(600 us\)"):
         resolve(Request("juno-r2", "mainline", path, source_conditions=True))
 
 
