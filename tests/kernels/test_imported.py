@@ -317,7 +317,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (whole, ["--name", "base"], "that no kernel or variant has"),
         (whole, ["--name", "Mine"], "allowed: a name of lower-case letters"),
         (whole, ["--name", "orphan"], "series/orphan already exists; choose another name"),
-        (whole, [], "--name is missing"),
+        (whole, [], "--name X is missing"),
         (whole, ["--name", "x", "--onto", "feec"], "feec"),
         (whole, ["--name", "x", "--release", "5.4"], "5.4"),
         (whole, ["--name", "x", "--release", "7.3"], "it is Linux 6.12.117"),
