@@ -320,7 +320,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (whole, [], "--name X is missing"),
         (whole, ["--name", "x", "--onto", "feec"], "feec"),
         (whole, ["--name", "x", "--release", "5.4"], "5.4"),
-        (whole, ["--name", "x", "--release", "7.3"], "it is Linux 6.12.117"),
+        (whole, ["--name", "x", "--release", "7.3"], "is Linux 6.12.117;"),
         (lone, ["--name", "x"], "no patch in its 2 mails"),
         (
             half,
