@@ -148,8 +148,8 @@ def test_runs_whose_decisions_cannot_be_forced_are_refused(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["a", "b", "--no-noise"], "--noise: runs are as they are: allowed: with --scenario"),
-        (["a", "b", "--scenario", "smoke"], "--scenario: runs are as they are"),
+        (["a", "b", "--no-noise"], "--noise: finished runs stay as they are; give two variants"),
+        (["a", "b", "--scenario", "smoke"], "--scenario: finished runs stay as they are"),
         (["a", "b", "--counterfactual=33"], "allowed: an integer from 1 to 32"),
         (["mainline", "mainlin", *SMOKE], "variant 'mainlin'"),
     ],
