@@ -41,7 +41,14 @@ OF_THE_NOTEBOOK = (
 #: Besides programs of `programs/`, which are run by themselves. Rails were metered at each clock,
 #: with CPUs busy or idle throughout: no scheduler had a choice.
 RAILS = ("boards/busy-one", "boards/busy-all", "boards/idle")
-NOT_OF_A_SOURCE = ("latnice/wakeup-alternatives", "busy", "smoke", "uclamp/rt-capped", *RAILS)
+NOT_OF_A_SOURCE = (
+    "latnice/wakeup-alternatives",
+    "eas/interrupted-big",
+    "busy",
+    "smoke",
+    "uclamp/rt-capped",
+    *RAILS,
+)
 OWN = """\
 [source_conditions]
 source = "somebody"
