@@ -9,6 +9,7 @@ from pathlib import Path
 from eascope.analysis.records.cell import (
     LOOPS_WORK,
     PROGRAMS,
+    STIR,
     TURNS,
     WAKE_UPS,
     Expectation,
@@ -24,7 +25,7 @@ from eascope.experiments.groups import KEYS as GROUP_KEYS
 from eascope.experiments.groups import read_cpus, read_groups
 from eascope.experiments.interrupts import KEYS as INTERRUPT_KEYS
 from eascope.experiments.interrupts import read_interrupts
-from eascope.experiments.others import BACKGROUND, STIR, threads_besides
+from eascope.experiments.others import BACKGROUND, threads_besides
 from eascope.experiments.program import read_program
 from eascope.experiments.recorded import Recorded, read_recorded
 from eascope.experiments.rtapp_own import read_own, task_of, text_of
