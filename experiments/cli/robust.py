@@ -28,17 +28,14 @@ def add_robust(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked_cases(text: str | None, asked: Sequence[Names], billing: BilledBy) -> Cases:
+def asked_cases(text: str | None, first: Sequence[Names], billing: BilledBy) -> Cases:
     """The cases of ``--robust=text``, after those that need no run, which are always there.
 
-    :param asked: the asked cells, of every variant and seed.
+    :param first: the asked cells of the first seed, one per variant.
     :raises RequestError: an axis that does not exist, or that a person named and cannot be varied.
     """
     from eascope.experiments.axes import BILLING_AXES, cases_of, wanted_axes
 
-    firsts = {names.request.variant: names for names in reversed(asked)}
-    variants = dict.fromkeys(names.request.variant for names in asked)
-    first = [firsts[variant] for variant in variants]
     named = wanted_axes(text) if text is not None else ()
     always = [axis for axis in BILLING_AXES if not (text and axis in named)]
     free = cases_of(first, billing, always, named=False)

@@ -20,9 +20,8 @@ from eascope.analysis.known.agreement import (
 from eascope.analysis.known.findings import conditions_of
 from eascope.analysis.records.result import Result
 from eascope.analysis.verdicts import judge
-from eascope.engines.base import Identity
-from eascope.experiments.cell import Cell, identity_of, prepare
 from eascope.experiments.controls import Controls
+from eascope.experiments.measure import prepared
 from eascope.experiments.pool import run_all
 from eascope.experiments.renew.costed import (
     BySeed,
@@ -93,16 +92,9 @@ def run(
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    identities: dict[str, Identity] = {}
-    cells: dict[Key, Cell] = {}
-    for key, request in requests(scenarios, seeds, speeds):
-        names = resolve(request)
-        if key[2] not in identities:
-            identities[key[2]] = identity_of(names.engine)
-        cell = prepare(names, identities[key[2]])
-        if not present or existing(cell.simkey):
-            cells[key] = cell
-
+    asked = dict(requests(scenarios, seeds, speeds))
+    every = zip(asked, prepared([resolve(request) for request in asked.values()]), strict=True)
+    cells = {key: cell for key, cell in every if not present or existing(cell.simkey)}
     done = run_all(list(cells.values()), derive_costed)
     costed: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
         (scenario, variant): {} for scenario in scenarios for variant in VARIANTS

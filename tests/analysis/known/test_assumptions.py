@@ -16,7 +16,7 @@ from eascope.analysis.known.assumptions import Assumptions, inputs_of
 from eascope.analysis.robust import AtValue
 from eascope.analysis.robust_text import expectation_lines, robust_json, robust_table
 from eascope.configs.platform import Platform
-from eascope.experiments import robust
+from eascope.experiments import measure
 from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import assumptions as renew
 from eascope.experiments.renew.__main__ import main
@@ -43,8 +43,8 @@ def known(
     record_of(varied(platform), OF, "a command").write(file)
 
     def with_known(compared: Comparison, *live: AtValue) -> Comparison:
-        monkeypatch.setattr(robust, "recorded", partial(assumptions.recorded, file=file))
-        return robust.assuming(compared, live, ())
+        monkeypatch.setattr(measure, "recorded", partial(assumptions.recorded, file=file))
+        return measure.with_recorded(replace(compared, assumed=live))
 
     return with_known
 
@@ -147,13 +147,13 @@ def test_the_command_measures_what_is_named_or_recorded(
     file = tmp_path / "assumptions.json"
     asked: list[Compared] = []
 
-    def measure(of: Compared, seeds: int) -> Comparison:
+    def compared(of: Compared, seeds: int) -> Comparison:
         asked.append(of)
         return varied(platform)
 
     monkeypatch.setattr(command, "RANGES", file)
     monkeypatch.setattr(command, "DATA", tmp_path)
-    monkeypatch.setattr(renew, "measure", measure)
+    monkeypatch.setattr(renew, "measure", compared)
     other = replace(OF, scenario="smoke", source_conditions=True)
     first = ["assumptions", "mainline", "cas", "--scenario", "eas/video-playback"]
     assert main(first) == 0
