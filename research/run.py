@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,27 +23,22 @@ from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.analysis.statement import parse
 from eascope.configs.knobs import axis_words
-from eascope.configs.platform_file import load_platform
-from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments import measure
 from eascope.experiments.arguments import count
 from eascope.experiments.axes import BILLING_AXES, cases_of
-from eascope.experiments.controls import AS_IT_IS
 from eascope.experiments.finished import BilledBy
 from eascope.experiments.measure import Group, seeded
 from eascope.experiments.renew.origins import origin_of, write_record
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.scenario_file import load_scenario
+from eascope.experiments.request import resolve
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending
 from research.draw import (
     PLAN,
     RECORD,
-    SOURCE,
     STUDIES,
-    USUAL,
-    Compared,
     Study,
+    StudyGroup,
+    asked,
     file_of,
     files_of,
     plan_of,
@@ -70,55 +65,6 @@ TABLES = {
     "printed": (*_HEAD, "measure", "mean", "change", "low", "high"),
     "engines": (*_HEAD[:3], "engine", "variant", "measure", "mean", "change", "low", "high"),
 }
-
-
-@dataclass(frozen=True)
-class StudyGroup:
-    """A comparison of a plan on one scenario under one kind of conditions."""
-
-    compared: Compared
-    scenario: str
-    conditions: str
-    requests: Sequence[Request]
-
-    @property
-    def head(self) -> list[str]:
-        """The first columns of its rows."""
-        return [self.compared.platform, self.scenario, self.conditions]
-
-    @property
-    def release(self) -> str:
-        """``@7.3`` where all variants are of that release: statements name variants without it."""
-        releases = {name.partition("@")[2] for name in self.compared.variants}
-        (only,) = releases if len(releases) == 1 else ("",)
-        return f"@{only}" if only else ""
-
-
-def asked(plan: Study) -> Iterator[StudyGroup]:
-    """Every group of a plan, in its order.
-
-    :raises RequestError: one line, when the plan names what there is not.
-    """
-    for compared in plan.comparison:
-        platform = load_platform(compared.platform)
-        for scenario in compared.scenarios:
-            had = load_scenario(scenario, platform).source_conditions
-            fits = had is not None and had.platform in ("", platform.name)
-            for conditions in compared.conditions:
-                if conditions not in (SOURCE, USUAL):
-                    raise RequestError(
-                        f"{PLAN}: conditions {conditions!r}: allowed: {SOURCE}, {USUAL}"
-                    )
-                controls = had.controls if had and fits and conditions == SOURCE else AS_IT_IS
-                if conditions == SOURCE and controls == AS_IT_IS:
-                    continue
-                for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
-                    mode = compared.mode or None if engine == compared.engine else None
-                    of = Request(
-                        compared.platform, "", scenario, engine, controls=controls, mode=mode
-                    )
-                    requests = [replace(of, variant=variant) for variant in compared.variants]
-                    yield StudyGroup(compared, scenario, conditions, requests)
 
 
 def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
@@ -305,7 +251,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
 
     :raises RequestError: one line, when ``old`` has columns that there are no more.
     """
-    heads = dict.fromkeys(tuple(group.head) for group in asked(plan))
+    heads = dict.fromkeys(group.head for group in asked(plan))
     order = {head: place for place, head in enumerate(heads)}
     command = new["origins"][0]["command"]
     tables: dict[str, Any] = {}

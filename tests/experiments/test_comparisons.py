@@ -153,7 +153,7 @@ def test_the_null_is_the_same_variant_with_other_seeds() -> None:
         *(("mainline", 0), ("mainline", 1)),
         *(("null", 2), ("null", 3)),
     ]
-    usual, double = asked.null[0], asked.null[2]
+    usual, double = asked.groups[0].null[0], asked.groups[0].null[2]
     assert double.kernel.series == (*usual.kernel.series, "null")
     assert double.kernel.our_series == usual.kernel.series
     assert (double.variant.switches, double.scenario) == (usual.variant.switches, usual.scenario)
