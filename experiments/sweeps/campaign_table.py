@@ -94,7 +94,7 @@ def plain(survey: Survey, wanted: Collection[str]) -> Table:
     :raises RequestError: a measure of ``wanted`` that no cell gives.
     """
     heads = [*_axes(survey), *long_table.COLUMNS]
-    return Table(heads, [[*axes, *rest] for axes, *rest in _cells(survey, wanted)])
+    return Table(heads, [[*cell.axes, *cell[1:]] for cell in _cells(survey, wanted)])
 
 
 def against(

@@ -14,8 +14,7 @@ from eascope.experiments.cell import prepare
 from eascope.experiments.finished import derived_as
 from eascope.experiments.request import Names
 from eascope.experiments.runs import Run
-from eascope.experiments.sweeps.ledger import DONE, ledger_folder
-from eascope.experiments.sweeps.resolver import cell_id
+from eascope.experiments.sweeps.ledger import DONE, LedgerLine, ledger_folder
 from eascope.experiments.sweeps.survey import Group, Survey
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
@@ -47,25 +46,25 @@ def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredC
     :raises EascopeError: a run is damaged, or the ledger has the run of another cell in the place
         of one.
     """
-    for group, states in zip(survey.groups, survey.states, strict=True):
-        axes = tuple(group.point.labels[axis.name] for axis in survey.campaign.axes)
-        billed = group.point.billed(survey.campaign.power)
-        for seed, state in zip(survey.campaign.seeds, states, strict=True):
-            if state == DONE:
-                run, asked = _run_of(survey, group, seed)
-                derived = derived_as(asked, group.names, run, billed)
-                for measure, unit, value in _values(derived, group.names.platform):
-                    if not wanted or measure in wanted:
-                        yield MeasuredCell(axes, seed, derived.run.name, measure, unit, value)
+    for group, seed, state, line in survey.each():
+        if state == DONE:
+            run, asked = _run_of(survey, group, seed, line)
+            billed = group.point.billed(survey.campaign.power)
+            derived = derived_as(asked, group.names, run, billed)
+            axes = tuple(group.point.labels[axis.name] for axis in survey.campaign.axes)
+            for measure, unit, value in _values(derived, group.names.platform):
+                if not wanted or measure in wanted:
+                    yield MeasuredCell(axes, seed, derived.run.name, measure, unit, value)
 
 
-def _run_of(survey: Survey, group: Group, seed: int) -> tuple[Run, CellRecord]:
+def _run_of(
+    survey: Survey, group: Group, seed: int, line: LedgerLine | None
+) -> tuple[Run, CellRecord]:
     """The run of a cell, and the cell's record.
 
     :raises EascopeError: the ledger has another cell's run in its place, and it has no run itself.
     """
     names = group.names.with_seed(seed)
-    line = survey.lines.get(cell_id(group.group_id, seed))
     # A run of another command has no line.
     known = Run(runs_root() / line.simkey) if line and line.state == DONE else None
     if known is not None and _is_of(known, names):
