@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eascope.configs.knobs import AXES
 from eascope.experiments.arguments import count
 from eascope.experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
 from eascope.experiments.cli.options import add_all, add_billing, add_cell
 from eascope.experiments.cli.output import measured, print_json, shown
 from eascope.experiments.cli.request import billing_of, request_of, warn, warn_of
-from eascope.experiments.cli.robust import add_robust
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
 
@@ -54,7 +54,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="also run an A/A test: mainline against a kernel that differs only in a comment, "
         "with other seeds, as the noise floor",
     )
-    add_robust(parser)
+    parser.add_argument(
+        "--robust",
+        nargs="?",
+        const="",
+        metavar="AXES",
+        help="sensitivity analysis: also compare with unknown model parameters of the board "
+        "changed, one at a time; a result holds only if it holds for every value; AXES, as in "
+        f"--robust=dvfs,llc, selects parameters from {', '.join(AXES)} (default: all)",
+    )
     add_cell(parser)
     add_billing(parser)
     add_all(parser)
@@ -174,10 +182,9 @@ def answer(asked: Asked) -> Answered:
 
 def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
     """All cells, and the values of axes to which the last of them belong."""
-    parts = [
-        AxisPart(case.axis, case.value.name, len(case.names) * asked.seeds)
-        for case in (asked.groups[0].cases.cases if asked.robust else ())
-    ]
+    group = asked.groups[0]
+    cases = zip(group.cases.cases, group.parts[2:], strict=True)
+    parts = [(case.axis, case.value.name, len(own)) for case, own in cases if asked.robust]
     return asked.all_names, parts
 
 
@@ -186,7 +193,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from eascope.experiments.cli.robust import asked_cases
+    from eascope.experiments.axes import cases_for
     from eascope.experiments.measure import Group, seeded
     from eascope.experiments.request import null_requests, resolve
     from eascope.power.choice import power_of
@@ -210,7 +217,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     null = [resolve(request) for request in requests]
     billing = replace(billing, power=power_of(first.platform, billing.power))
     billing.check(first)
-    cases = asked_cases(options.robust, firsts[0], billing)
+    cases = cases_for(options.robust, firsts[0], billing)
     groups = [Group(seeded(names, options.seeds), billing, null=null) for names in firsts]
     groups[0] = replace(groups[0], cases=cases)
     return Asked(variants, options.seeds, groups, robust=options.robust is not None)

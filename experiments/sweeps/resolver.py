@@ -144,7 +144,7 @@ class Resolver:
         """
         if not point.overrides:
             return point.platform
-        settings, base = point.settings(), point.platform
+        settings, base = dict(point.overrides), point.platform
         key = base, repr(settings)
         if key not in self._platforms:
             name = platform_name(base, settings)

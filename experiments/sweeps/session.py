@@ -32,7 +32,7 @@ from eascope.experiments.sweeps.part import (
     split,
 )
 from eascope.experiments.sweeps.point import Point
-from eascope.host.cache import cache_root, runs_root
+from eascope.host.cache import cache_root, runs_root, write_atomic
 from eascope.host.errors import EascopeError, RequestError, names_allowed
 from eascope.host.imports import PACKAGES
 from eascope.host.proc import duration
@@ -41,6 +41,12 @@ from eascope.host.writing import writing_into
 HERE = Path(__file__).resolve().parent
 SNAKEFILE = HERE / "Snakefile"
 PROFILES = HERE / "profiles"
+#: Tasks of an array, at most: what Slurm takes where a cluster sets no other MaxArraySize.
+MOST_TASKS = 1000
+#: Hours that a part may take.
+PART_HOURS = 4
+
+_ARRAY = HERE / "array.sh.in"
 #: Seconds between two looks at the ledger.
 LOOK_S = 0.5
 #: The executor of a profile: a key with or without quotes, with a value that may have them.
@@ -346,3 +352,30 @@ def _no_accounting() -> bool:
     except FileNotFoundError:  # Snakemake says it in its own words
         return False
     return bool(re.search(r"^AccountingStorageType\s*=.*none$", done.stdout, re.MULTILINE))
+
+
+def write_array(session: SweepSession, script: Path, jobs: int) -> None:
+    """Write ``script``, which runs the parts as a Slurm array, without Snakemake.
+
+    :param jobs: tasks that run at a time.
+    :raises EascopeError: when it cannot be written.
+    """
+    parts = len(session.parts)
+    tasks = min(parts, MOST_TASKS)
+    text = _ARRAY.read_text().format(
+        cells=session.cells,
+        name=session.campaign.name,
+        parts=parts,
+        tasks=tasks,
+        script=script.name,
+        last=tasks - 1,
+        jobs=jobs,
+        hours=PART_HOURS * -(-parts // tasks),
+        folder=shlex.quote(str(session.folder)),
+        runs=shlex.quote(str(runs_root())),
+        cache=shlex.quote(str(cache_root())),
+        python=shlex.quote(sys.executable),
+    )
+    with writing_into(script.parent):
+        write_atomic(script, text.encode())
+    script.chmod(0o755)
