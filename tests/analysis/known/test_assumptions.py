@@ -167,24 +167,3 @@ def test_the_command_measures_what_is_named_or_recorded(
     assert [again.origin_of(cell).command for cell in again.cells] == [
         *("again", "python -m eascope.experiments.renew assumptions"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["mainline"], "give --scenario and two variants or more, or neither"),
-        (["--scenario", "smoke"], "give --scenario and two variants or more, or neither"),
-        (["mainline", "cas", "--scenario", "smoke", "--seeds", "19"], "allowed: at least 20"),
-        ([], "it has nothing yet"),
-    ],
-)
-def test_a_wrong_request_is_one_line(
-    arguments: list[str],
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(command, "RANGES", tmp_path / "none.json")
-    assert main(["assumptions", *arguments]) == 2
-    assert words in capsys.readouterr().err

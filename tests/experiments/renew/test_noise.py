@@ -163,12 +163,20 @@ def test_only_stale_floors_are_measured_and_the_others_kept(
     assert [cell.seeds for cell in result.cells] == [10, 20, 10]
 
 
+NAMED = "give --scenario and two variants or more, or neither"
+ASSUMED = ["assumptions", "mainline", "cas", "--scenario", "smoke"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["noise", "--seeds", "9"], "--seeds 9: allowed: at least 10"),
         (["noise", "eas/vdeo"], "unknown scenario"),
         (["noise", "--stale"], "--stale: every floor of the record has today's patches"),
+        (["assumptions", "mainline"], NAMED),
+        (["assumptions", "--scenario", "smoke"], NAMED),
+        ([*ASSUMED, "--seeds", "19"], "allowed: at least 20"),
+        (["assumptions"], "it has nothing yet"),
     ],
 )
 def test_a_wrong_request_is_one_line(
@@ -181,5 +189,6 @@ def test_a_wrong_request_is_one_line(
 ) -> None:
     Noise(Origin("unknown", RUNS), record.cells).write(tmp_path / "noise.json")
     monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    monkeypatch.setattr(command, "RANGES", tmp_path / "none.json")
     assert main(arguments) == 2
     assert words in capsys.readouterr().err
