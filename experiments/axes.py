@@ -58,6 +58,20 @@ def wanted_axes(text: str) -> tuple[str, ...]:
     return tuple(name for name in AXES if name in names)
 
 
+def cases_for(text: str | None, asked: Sequence[Names], billing: BilledBy) -> Cases:
+    """The cases of ``--robust=text``, after those that need no run, which are always there.
+
+    :param asked: as in `cases_of`.
+    :raises RequestError: an axis that does not exist, or that a person named and cannot be varied.
+    """
+    named = wanted_axes(text) if text is not None else ()
+    always = [axis for axis in BILLING_AXES if not (text and axis in named)]
+    free = cases_of(asked, billing, always, named=False)
+    more = [axis for axis in named if axis not in always]
+    asked_for = cases_of(asked, billing, more, named=bool(text and text.strip()))
+    return free + asked_for
+
+
 def cases_of(
     asked: Sequence[Names], billing: BilledBy, axes: Sequence[str], *, named: bool
 ) -> Cases:

@@ -20,7 +20,7 @@ from eascope.configs.knobs import CONTROLS
 from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
 from eascope.experiments.finished import BilledBy, derived_for
-from eascope.experiments.pool import run_all
+from eascope.experiments.measure import measured
 from eascope.experiments.request import Names, Request, resolve
 from eascope.experiments.runs import Run
 from eascope.host.errors import RequestError
@@ -34,8 +34,7 @@ def runs_of(asked: Sequence[Names], billed: BilledBy) -> list[Derived]:
 
     :raises EascopeError: a run failed.
     """
-    cells = [prepare(names) for names in asked]
-    return run_all(cells, lambda cell, run: derived_for(cell, run, billed))
+    return measured(asked, lambda cell, run: derived_for(cell, run, billed))
 
 
 def counted(names: Names, forced: Sequence[str] = ()) -> Names:

@@ -24,8 +24,7 @@ from eascope.analysis.window import Window as MarkedWindow
 from eascope.analysis.window import read_window
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import COUNTERS, MARKS, TRACE
-from eascope.experiments.cell import prepare
-from eascope.experiments.pool import run_all
+from eascope.experiments.measure import measured
 from eascope.experiments.recording_import import Imported
 from eascope.experiments.request import Request, resolve
 from eascope.experiments.runs import Run
@@ -57,7 +56,7 @@ def check(made: Imported, scenario: Path, platform: str) -> Beside:
     # The device's limits of clocks, where it had some.
     limited = "[source_conditions]" in scenario.read_text()
     names = resolve(Request(platform, "mainline", str(scenario), source_conditions=limited))
-    [done] = run_all([prepare(names)], lambda _, done: done)
+    (done,) = measured([names], lambda _, done: done)
     return Beside(done, *check_run(made, done.path, names.platform))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eascope.configs.overrides import Setting
 from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.controls import Controls
 from eascope.experiments.finished import BilledBy
@@ -78,10 +77,6 @@ class Point(Record):
         controls = {f"{CONTROL}{key}": value for key, value in self.controls.items()}
         rest = {"engine": self.engine, "mode": self.mode, "em": self.em, "full": self.full}
         return {**self.labels, **rest, **own, **self.overrides, **controls, **self.billing}
-
-    def settings(self) -> dict[str, Setting]:
-        """The overrides of the platform."""
-        return dict(self.overrides)
 
     def billed(self, power: str | None) -> BilledBy:
         """How energies of its cells are computed.

@@ -28,6 +28,7 @@ from research.draw import (
     STUDIES,
     Study,
     as_stated,
+    asked,
     drawn,
     every_page,
     main,
@@ -41,7 +42,7 @@ from research.draw import (
     studies,
     verb,
 )
-from research.run import TABLES, asked
+from research.run import TABLES
 
 #: perf is in no package of Debian's arm64 that the guest could have; the other is an example that
 #: tests/experiments/test_interrupts_guest.py runs.

@@ -15,10 +15,9 @@ import pytest
 from eascope.analysis.compare import comparison
 from eascope.analysis.records.verdict import Verdict
 from eascope.host.errors import EascopeError, RequestError
-from research.draw import Study, drawn, file_of, size
+from research.draw import Study, asked, drawn, file_of, size
 from research.run import (
     TABLES,
-    asked,
     main,
     only,
     record_of,

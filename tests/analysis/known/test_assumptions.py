@@ -16,7 +16,7 @@ from eascope.analysis.known.assumptions import Assumptions, inputs_of
 from eascope.analysis.robust import AtValue
 from eascope.analysis.robust_text import expectation_lines, robust_json, robust_table
 from eascope.configs.platform import Platform
-from eascope.experiments import robust
+from eascope.experiments import measure
 from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import assumptions as renew
 from eascope.experiments.renew.__main__ import main
@@ -43,8 +43,8 @@ def known(
     record_of(varied(platform), OF, "a command").write(file)
 
     def with_known(compared: Comparison, *live: AtValue) -> Comparison:
-        monkeypatch.setattr(robust, "recorded", partial(assumptions.recorded, file=file))
-        return robust.assuming(compared, live, ())
+        monkeypatch.setattr(measure, "recorded", partial(assumptions.recorded, file=file))
+        return measure.with_recorded(replace(compared, assumed=live))
 
     return with_known
 
@@ -147,13 +147,13 @@ def test_the_command_measures_what_is_named_or_recorded(
     file = tmp_path / "assumptions.json"
     asked: list[Compared] = []
 
-    def measure(of: Compared, seeds: int) -> Comparison:
+    def compared(of: Compared, seeds: int) -> Comparison:
         asked.append(of)
         return varied(platform)
 
     monkeypatch.setattr(command, "RANGES", file)
     monkeypatch.setattr(command, "DATA", tmp_path)
-    monkeypatch.setattr(renew, "measure", measure)
+    monkeypatch.setattr(renew, "measure", compared)
     other = replace(OF, scenario="smoke", source_conditions=True)
     first = ["assumptions", "mainline", "cas", "--scenario", "eas/video-playback"]
     assert main(first) == 0
@@ -167,24 +167,3 @@ def test_the_command_measures_what_is_named_or_recorded(
     assert [again.origin_of(cell).command for cell in again.cells] == [
         *("again", "python -m eascope.experiments.renew assumptions"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["mainline"], "give --scenario and two variants or more, or neither"),
-        (["--scenario", "smoke"], "give --scenario and two variants or more, or neither"),
-        (["mainline", "cas", "--scenario", "smoke", "--seeds", "19"], "allowed: at least 20"),
-        ([], "it has nothing yet"),
-    ],
-)
-def test_a_wrong_request_is_one_line(
-    arguments: list[str],
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(command, "RANGES", tmp_path / "none.json")
-    assert main(["assumptions", *arguments]) == 2
-    assert words in capsys.readouterr().err

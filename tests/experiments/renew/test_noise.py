@@ -21,6 +21,8 @@ from eascope.analysis.known.noise import Noise
 from eascope.analysis.known.origin import RUNS, Origin, digests_of
 from eascope.analysis.null import Null, RecordedNull
 from eascope.configs.platform import Platform
+from eascope.experiments import measure
+from eascope.experiments.finished import BilledBy
 from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import noise as run
 from eascope.experiments.renew.__main__ import main
@@ -93,18 +95,18 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
 
 
 def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    def prepared(names: Names, identity: object) -> SimpleNamespace:
+    def prepare(names: Names, identity: object) -> SimpleNamespace:
         request = names.request
         record = replace(stated("mainline", request.seed).cell, variant=request.variant)
         key = f"{request.variant} {request.seed}"
         return SimpleNamespace(names=names, record=record, simkey=key, asked=key)
 
-    def ran(cells: Sequence[SimpleNamespace], after: object) -> list[Derived]:
-        return [replace(stated("mainline", cell.record.seed), cell=cell.record) for cell in cells]
+    def ran(cells: Sequence[SimpleNamespace], read: object) -> list[dict[BilledBy, Derived]]:
+        seeds = [replace(stated("mainline", cell.record.seed), cell=cell.record) for cell in cells]
+        return [{BilledBy(): each} for each in seeds]
 
-    monkeypatch.setattr(run, "identity_of", lambda engine: None)
-    monkeypatch.setattr(run, "prepare", prepared)
-    monkeypatch.setattr(run, "run_all", ran)
+    for name, stand_in in (("identity_of", str), ("prepare", prepare), ("run_all", ran)):
+        monkeypatch.setattr(measure, name, stand_in)
     (compared,) = run.measure([("juno-r2", "smoke")], 10)
     assert isinstance(compared.null, Null)
     assert [item.cell.seed for item in compared.null.runs] == [*range(10)]
@@ -161,12 +163,20 @@ def test_only_stale_floors_are_measured_and_the_others_kept(
     assert [cell.seeds for cell in result.cells] == [10, 20, 10]
 
 
+NAMED = "give --scenario and two variants or more, or neither"
+ASSUMED = ["assumptions", "mainline", "cas", "--scenario", "smoke"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["noise", "--seeds", "9"], "--seeds 9: allowed: at least 10"),
         (["noise", "eas/vdeo"], "unknown scenario"),
         (["noise", "--stale"], "--stale: every floor of the record has today's patches"),
+        (["assumptions", "mainline"], NAMED),
+        (["assumptions", "--scenario", "smoke"], NAMED),
+        ([*ASSUMED, "--seeds", "19"], "allowed: at least 20"),
+        (["assumptions"], "it has nothing yet"),
     ],
 )
 def test_a_wrong_request_is_one_line(
@@ -179,5 +189,6 @@ def test_a_wrong_request_is_one_line(
 ) -> None:
     Noise(Origin("unknown", RUNS), record.cells).write(tmp_path / "noise.json")
     monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    monkeypatch.setattr(command, "RANGES", tmp_path / "none.json")
     assert main(arguments) == 2
     assert words in capsys.readouterr().err
