@@ -90,7 +90,7 @@ def _assumed(comparison: Comparison, name: str) -> str:
 
 
 def _parts(comparison: Comparison, name: str) -> Iterator[str]:
-    """``difference of -4.1 mJ: busy -3.0, idle -1.1``; per work first where energy is compared so."""
+    """``difference of -4.1 mJ: busy -3.0, idle -1.1``; first per work if compared so."""
     whole, parts = comparison.parts(name), comparison.parts(name, per_work=True)
     if comparison.primary is comparison.total:
         yield from [f"difference {whole.line}"] if whole else []

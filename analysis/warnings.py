@@ -88,9 +88,7 @@ def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:
     weakest = next(word for word in reversed(KINDS) if word in kinds).removesuffix(" from")
     entry_us = max(max(takes.entry_us, takes.last_entry_us) for takes in ways)
     exit_us = max(max(takes.exit_us, takes.first_exit_us) for takes in ways)
-    time = (
-        f"idle entry/exit time ({weakest}, up to {entry_us} + {exit_us} us; --robust=idle_exit)"
-    )
+    time = f"idle entry/exit time ({weakest}, up to {entry_us} + {exit_us} us; --robust=idle_exit)"
     for name, by_seed in comparison.results.items():
         results = [*by_seed.values()]
         for task in comparison.tasks:

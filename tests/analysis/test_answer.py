@@ -105,7 +105,7 @@ def test_too_few_seeds_give_values_only(platform: Platform, seeds: int, words: s
     doubled = [2 * value for value in BASE]
     (answer,) = answers(of_energies(platform, mainline=BASE[:seeds], cas=doubled[:seeds]))
     assert f"(+100.0 %); {words}, not tested (use --seeds 20)" in answer
-    assert "less" not in answer and "more" not in answer
+    assert not any(word in answer for word in ("less", "more"))
 
 
 def test_every_further_variant_has_a_sentence(platform: Platform) -> None:
@@ -228,7 +228,5 @@ def test_no_star_stands_at_a_zero(juno: Platform) -> None:
     shown = comparison(
         juno, {n: [moved(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
     )
-    [line] = [
-        line for line in glance(shown).splitlines() if line.startswith("work on big")
-    ]
+    [line] = [line for line in glance(shown).splitlines() if line.startswith("work on big")]
     assert line.split()[-1] == "0.0"

@@ -153,12 +153,10 @@ def test_a_line_says_what_hangs_on_the_axis(one: Derived, juno: Platform) -> Non
     assert said(juno, missed_in_idle={task: 0.0}, frames_late_in_idle=0.0) == []
     time = "idle entry/exit time (borrowed, up to 195 + 22 us; --robust=idle_exit)"
     assert said(juno, missed_in_idle={task: 100.0}) == [
-        f"100 of 122 missed deadlines of {task} under mainline would have been met without "
-        f"{time}"
+        f"100 of 122 missed deadlines of {task} under mainline would have been met without {time}"
     ]
     assert said(juno, frames_late_in_idle=3.0) == [
-        "3 of 9 late frames under mainline would have been in time without "
-        f"{time}"
+        f"3 of 9 late frames under mainline would have been in time without {time}"
     ]
     p99 = one.result.latency_us[task].p99
     assert said(juno, latency_in_idle_us={task: 0.49 * p99}) == []

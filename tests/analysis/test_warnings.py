@@ -47,8 +47,8 @@ def test_a_task_that_never_ran_is_named_first(platform: Platform) -> None:
     lines = warnings(both)
     assert lines == [
         "decode never ran under cas in 1 of 2 seeds",
-        "decode missed 31.5 of 60 deadlines under cas (mean per run); 30 of its jobs were unfinished "
-        "when the window ended",
+        "decode missed 31.5 of 60 deadlines under cas (mean per run); 30 of its jobs were "
+        "unfinished when the window ended",
     ]
     assert glance(both).splitlines()[1:3] == lines
     text = page(both, {})
