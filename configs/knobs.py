@@ -28,7 +28,7 @@ Setting: TypeAlias = str | bool | int
 
 #: What a knob changes.
 PLATFORM, ACTIVITY, KERNEL = "the platform", "the activity", "the kernel"
-WORKLOAD, RECORDING, BILLING = "the workload", "what is recorded", "the billing alone"
+WORKLOAD, RECORDING, BILLING = "the workload", "what is recorded", "energy accounting"
 
 MODEL, BOARD = "model", "board"
 DVFS = {
