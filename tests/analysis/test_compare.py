@@ -319,7 +319,7 @@ def test_the_noise_floor_stands_next_to_differences(platform: Platform) -> None:
     assert floor is not None
     rows = [line for line in text(both).splitlines() if line.startswith("  total")]
     assert rows[0].endswith(f" +-{floor:.2f}")
-    assert "a smaller difference means nothing" in " ".join(text(both).split())
+    assert "differences below it are not distinguishable from noise" in " ".join(text(both).split())
     energy = next(line for line in glance(both).splitlines() if line.startswith("energy, total"))
     assert energy.endswith(f" +-{floor:.2f}")
     (total,) = (e for e in differences_json(both) if e["measure"] == "energy_j.total")

@@ -116,7 +116,7 @@ def test_the_line(
     base = {name: dict.fromkeys(parts, 1.0) for name, parts in cells.items()}
     compared = pair(platform, result_of(base), result_of(cells))
     first, line = answers(compared)
-    assert line.startswith(words)
+    assert line.startswith(f"difference {words}")
     assert glance(compared).splitlines()[:2] == [first, line]
     assert everything(compared).splitlines()[:2] == [first, line]
     assert f"{line}." in page(compared, {}).replace("&#x27;", "'")

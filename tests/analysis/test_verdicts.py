@@ -219,7 +219,7 @@ def test_words() -> None:
     assert details(level).startswith("110.0 % (")
     assert "claimed < 200 %" in details(level)
     within = verdict_on("abs(energy_j.total - 1.1) < 0.5", results)
-    assert "stated within 0.5 J" in details(within)
+    assert "claimed within 0.5 J" in details(within)
 
 
 @pytest.mark.parametrize(
