@@ -98,7 +98,7 @@ def cases_of(
         cases += result
         if not result and named:
             raise RequestError(f"axis {axis} of {platform.name}: {why}")
-        left_out += [] if result else [f"{axis}: {why}"]
+        left_out += [] if result else [f"{axis} ({why})"]
     return Cases(tuple(cases), tuple(left_out))
 
 

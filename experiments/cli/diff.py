@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eascope.experiments.request import Names
     from eascope.experiments.runs import Run
 
-SUMMARY = "say where two runs part, decision by decision, and what each difference costs"
+SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
 EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
 
 
@@ -29,8 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             name,
             metavar="RUN|V",
-            help="folder of a run, or the beginning of its name; with --scenario a variant, whose "
-            "run is executed unless it is there",
+            help="folder of a run, or the beginning of its name; with --scenario a variant, "
+            "simulated if missing",
         )
     parser.add_argument(
         "--any",
@@ -42,9 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=lambda text: between(1, FORCED_LINES, text or "1"),
         metavar="N",
-        help="run A again with the first wake-up that differs on the CPU that B chose; =N: also "
-        "with the first one of each of the threads that make most of the difference, N in all, "
-        "and with all of them at once",
+        help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: also "
+        "the first one of each of the threads that make most of the difference, N in all, "
+        "and all of them at once",
     )
     parser.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"

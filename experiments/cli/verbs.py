@@ -97,7 +97,8 @@ def make_parser() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
         prog=PROGRAM,
-        description="Joules and milliseconds of Linux scheduler changes on simulated big.LITTLE.",
+        description="Estimate the energy and latency effects of Linux scheduler changes on "
+        "simulated big.LITTLE.",
         epilog=f"example: {compare.EXAMPLE}",
     )
     parser.add_argument(

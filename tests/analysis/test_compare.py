@@ -118,7 +118,7 @@ def test_few_seeds_get_no_test_and_many_get_an_interval(compared: Compared) -> N
     assert all("confidence_95" not in entry for entry in differences_json(compared(2)))
     text = text_of(compared(ENOUGH))
     assert "95 % interval" in text
-    assert "the draws of seeds" in text
+    assert "all variation comes from the seeds" in text
     entries = differences_json(compared(ENOUGH))
     assert all("confidence_95" in entry for entry in entries)
 
@@ -147,7 +147,7 @@ def test_the_head_lists_controls_that_are_not_the_default(compared: Compared) ->
     (run,) = good.variants["cas"]
     changed = dataclasses.replace(run, cell=dataclasses.replace(run.cell, set_otherwise=words))
     text = text_of(comparison(good.platform, {"cas": [changed]}))
-    assert text.splitlines()[2] == "non-default settings: rate limit 2000 us, measured speeds"
+    assert text.splitlines()[2] == "non-default settings: rate_limit_us=2000, speeds=measured"
 
 
 def test_paired_difference() -> None:
@@ -234,18 +234,17 @@ HAD = ("board-dvfs", "no-delay-dequeue")
 @pytest.mark.parametrize(
     ("platform", "set_otherwise", "words"),
     [
-        ("juno-r2", HAD, "setup: as in the original posting (a list)"),
-        ("juno-r2", (*HAD, "no-noise"), "setup: as in the original posting (a list)"),
+        ("juno-r2", HAD, "setup as in the original posting (a list)"),
+        ("juno-r2", (*HAD, "no-noise"), "setup as in the original posting (a list)"),
         (
             *("juno-r2", HAD[:1]),
-            "setup: defaults; the original posting's (--source-conditions): "
-            "board dvfs, no delay dequeue",
+            "setup: defaults; --source-conditions would set dvfs=board, NO_DELAY_DEQUEUE",
         ),
-        ("pixel6", HAD, "setup: defaults; the original posting's are of pixel6"),
+        ("pixel6", HAD, "setup: defaults; the original posting's settings apply only to pixel6"),
         (
             "",
             HAD,
-            "setup: as in the original posting, the kernel's settings only, "
+            "setup as in the original posting, the kernel's settings only, "
             "not the board's (a list)",
         ),
     ],
@@ -320,7 +319,7 @@ def test_the_noise_floor_stands_next_to_differences(platform: Platform) -> None:
     assert floor is not None
     rows = [line for line in text(both).splitlines() if line.startswith("  total")]
     assert rows[0].endswith(f" +-{floor:.2f}")
-    assert "a smaller difference means nothing" in " ".join(text(both).split())
+    assert "differences below it are not distinguishable from noise" in " ".join(text(both).split())
     energy = next(line for line in glance(both).splitlines() if line.startswith("energy, total"))
     assert energy.endswith(f" +-{floor:.2f}")
     (total,) = (e for e in differences_json(both) if e["measure"] == "energy_j.total")

@@ -147,23 +147,21 @@ def test_a_line_says_what_hangs_on_the_axis(one: Derived, juno: Platform) -> Non
             one.result, deadlines=deadlines, frames=Frames(drawn=60, late=9, skipped=0), more=more
         )
         lines = warnings(comparison(platform, {"mainline": [replace(one, result=result)]}))
-        return [line for line in lines if "idle states" in line]
+        return [line for line in lines if "idle entry/exit time" in line]
 
     assert said(juno) == []
     assert said(juno, missed_in_idle={task: 0.0}, frames_late_in_idle=0.0) == []
-    axis = "(borrowed: up to 195 + 22 us; --robust=idle_exit)"
+    time = "idle entry/exit time (borrowed, up to 195 + 22 us; --robust=idle_exit)"
     assert said(juno, missed_in_idle={task: 100.0}) == [
-        f"100 of 122 missed deadlines of {task} under mainline would have been met without the "
-        f"time to enter and leave idle states {axis}"
+        f"100 of 122 missed deadlines of {task} under mainline would have been met without {time}"
     ]
     assert said(juno, frames_late_in_idle=3.0) == [
-        "3 of 9 late frames under mainline would have been in time without the time to enter and "
-        f"leave idle states {axis}"
+        f"3 of 9 late frames under mainline would have been in time without {time}"
     ]
     p99 = one.result.latency_us[task].p99
     assert said(juno, latency_in_idle_us={task: 0.49 * p99}) == []
     told = Controls(idle_exit="told").of_platform(juno)
     assert said(told, latency_in_idle_us={task: 0.51 * p99}) == [
-        f"most of the p99 latency of {task} under mainline is the time to enter and leave idle "
-        "states (published: up to 400 + 1200 us; --robust=idle_exit)"
+        f"more than half of the p99 latency of {task} under mainline is idle entry/exit time "
+        "(published, up to 400 + 1200 us; --robust=idle_exit)"
     ]

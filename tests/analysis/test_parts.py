@@ -116,7 +116,7 @@ def test_the_line(
     base = {name: dict.fromkeys(parts, 1.0) for name, parts in cells.items()}
     compared = pair(platform, result_of(base), result_of(cells))
     first, line = answers(compared)
-    assert line.startswith(words)
+    assert line.startswith(f"difference {words}")
     assert glance(compared).splitlines()[:2] == [first, line]
     assert everything(compared).splitlines()[:2] == [first, line]
     assert f"{line}." in page(compared, {}).replace("&#x27;", "'")
@@ -184,8 +184,10 @@ def test_work_that_differs_gives_parts_of_both(platform: Platform) -> None:
         result_of({"big": {"active": 2.0, "idle_exit": 0.5}}, 2.0),
     )
     _, per_work, in_all = answers(compared)
-    assert per_work == "of -250.0 mJ per s of work (big -250.0): leaving idle states -250.0"
-    assert in_all == "in all of +1000.0 mJ (big +1000.0): busy +1000.0"
+    assert (
+        per_work == "difference of -250.0 mJ per s of work (big -250.0): leaving idle states -250.0"
+    )
+    assert in_all == "difference in total energy of +1000.0 mJ (big +1000.0): busy +1000.0"
     assert [entry["measure"] for entry in parts_json(compared)] == [
         *("energy_per_work_j", "energy_j.total"),
     ]

@@ -108,11 +108,11 @@ def test_one_of_several_comparisons_refutes_at_a_stricter_level() -> None:
 
 
 def test_fewer_than_twenty_seeds_decide_nothing() -> None:
-    for seeds, words in ((19, "19 seeds"), (9, "9 seeds"), (1, "one seed")):
+    for seeds in (19, 9, 1):
         results = runs(mainline=around(1.0, seeds), cas=around(2.0, seeds))
         verdict = verdict_on(MORE, results)
         assert verdict.verdict == UNDECIDED
-        assert verdict.reason == f"{words}, a verdict needs {ENOUGH_FOR_VERDICT}"
+        assert verdict.reason == f"only {seeds} of the {ENOUGH_FOR_VERDICT} seeds required"
         assert (verdict.met, verdict.seeds_met) == (True, seeds)
     assert verdict.effects[0].low is None
 
@@ -194,7 +194,7 @@ def test_a_statement_that_is_shown_of_its_counterexample_is_not_counted() -> Non
     results = runs(mainline=around(1.0), cas=around(1.1), feec_b=around(1.2))
     weak = verdict_on("energy_j.total > 0.5", results, fails_under=("mainline", "absent"))
     assert (weak.verdict, weak.also_shown_of) == (SHOWN, ("mainline",))
-    assert "not counted: shown of mainline, too, where it should fail" in details(weak)
+    assert "not counted: also holds for mainline, where it should fail" in details(weak)
     less = runs(mainline=around(1.0), cas=around(1.1), feec_b=around(0.8))
     able = verdict_on(MORE, less, fails_under=("feec-b",))
     assert (able.verdict, able.also_shown_of) == (SHOWN, ())
@@ -214,12 +214,12 @@ def test_words() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
     verdict = verdict_on(MORE, results, size_percent=18.5)
     assert short(verdict).startswith("shown: 1.1 against 1, +10.0 % (+")
-    assert "stated above 0 %; its source measured +18.5 %; met in 20 of 20" in details(verdict)
+    assert "claimed > 0 %; the source measured +18.5 %; met in 20 of 20" in details(verdict)
     level = verdict_on("energy_j.total < 200%", results)
     assert details(level).startswith("110.0 % (")
-    assert "stated below 200 %" in details(level)
+    assert "claimed < 200 %" in details(level)
     within = verdict_on("abs(energy_j.total - 1.1) < 0.5", results)
-    assert "stated within 0.5 J" in details(within)
+    assert "claimed within 0.5 J" in details(within)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_json() -> None:
     assert entry["source_percent"] == 18.5
     few = verdict_json(verdict_on(MORE, runs(mainline=[1.0], cas=[2.0])))
     assert (few["verdict"], few["interval"]) == (UNDECIDED, None)
-    assert few["reason"] == "one seed, a verdict needs 20"
+    assert few["reason"] == "only 1 of the 20 seeds required"
 
 
 def test_a_finding_is_shown_where_a_seed_does_not_meet_the_statement() -> None:

@@ -79,7 +79,7 @@ def test_what_changes_nothing_of_a_power_is_left_out_with_a_reason() -> None:
         pixel6, BilledBy("wattson"), ("shared_power", "transition_power"), named=False
     )
     assert [(case.axis, case.value.name) for case in result.cases] == [("shared_power", "zero")]
-    assert result.left_out == ("transition_power: it changes nothing of wattson power",)
+    assert result.left_out == ("transition_power (it changes nothing of wattson power)",)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_an_axis_without_another_value(tmp_path: Path) -> None:
     result = cases(("dvfs", "fast_switch"), platform=str(path))
     assert [case.axis for case in result.cases] == ["fast_switch"]
     assert result.left_out == (
-        "dvfs: --dvfs board: board has no [dvfs.board]; use model, or a platform that has it",
+        "dvfs (--dvfs board: board has no [dvfs.board]; use model, or a platform that has it)",
     )
     with pytest.raises(RequestError, match="axis dvfs of board: --dvfs board: board has no"):
         cases(("dvfs",), named=True, platform=str(path))
@@ -197,7 +197,7 @@ def test_a_common_value_that_cannot_be_had_is_left_out(
     changes: dict[str, Any] = {"platform": str(path)}
     result = cases(("speeds", "delayed_dequeue"), **changes)
     assert [case.axis for case in result.cases] == ["delayed_dequeue"]
-    assert result.left_out[0].startswith("speeds: ")
+    assert result.left_out[0].startswith("speeds (")
     with pytest.raises(RequestError, match=r"axis speeds of other: .*allowed: board"):
         cases(("speeds",), named=True, **changes)
 
@@ -357,7 +357,7 @@ def test_the_command_from_end_to_end(finished: list[str]) -> None:
     assert "robust" in Path(record["folder"]).name
     text = output_of(*finished)
     assert text.splitlines()[0] == record["answer"][0]
-    assert "model axes, one at a time: " in text
+    assert "sensitivity to model parameters, one at a time: " in text
     text = output_of(*finished, "--dry-run")
     assert "axis shared_power, off: no run" in text
     assert "axis delayed_dequeue, off: 0 of 20 runs missing" in text
@@ -381,7 +381,7 @@ def test_what_needs_no_run_is_always_there(finished: list[str]) -> None:
     assert line.startswith("of ")
     text = output_of(*command)
     assert text.splitlines()[:2] == [sentence, line]
-    assert "model axes, one at a time" not in text
+    assert "model parameters, one at a time" not in text
     assert "robust" not in Path(record["folder"]).name
     page = Path(record["report"]).read_text()
     assert '<section id="axes">' in page

@@ -190,7 +190,7 @@ def test_a_statement_on_what_was_not_measured_stays_in_the_record() -> None:
     assert verdict_row(absent)[3] == "not measured"
     assert verdict_row(replace(absent, met=False))[3] == absent.verdict == "undecided"
     depends = replace(absent, met=True, verdict="depends on", depends_on=("shared_power", "power"))
-    assert verdict_row(depends)[3] == "depends on shared power and power source"
+    assert verdict_row(depends)[3] == "depends on shared power and power model"
 
 
 def test_the_size_of_a_statement_is_its_scenarios() -> None:

@@ -73,8 +73,8 @@ def test_what_is_recorded_stands_in_an_answer(
 ) -> None:
     plain = at(platform, 1.0)
     (answer,) = answers(known(plain))
-    words = "how cas compares with mainline in energy depends on speeds: more as asked, less with "
-    assert answer.startswith(f"{words}measured; +22.6 % (seeds +")
+    words = "whether cas uses less energy than mainline depends on speeds: more as requested"
+    assert answer.startswith(f"{words}, less with measured; +22.6 % (seeds +")
     assert "assumptions -26.5 by speeds .. +34.8 by idle exit)" in answer
     # What is varied now counts instead.
     live = AtValue("speeds", "measured", "assumed: x", 40, at(platform, 1.0))
@@ -119,7 +119,7 @@ def test_it_is_valid_for_the_same_alone(
     }
     result = known(replace(plain, variants=runs))
     assert len(result.assumed) == (2 if line == "" else 0)
-    lines = [f"recorded ranges: they are of another {line}"] if line else []
+    lines = [f"recorded ranges (of another {line})"] if line else []
     assert list(result.not_varied) == lines
 
 

@@ -81,8 +81,8 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
     assert total["noise_floor"] == pytest.approx(record.cells[0].floors["energy_j.total"])
     percent = record.cells[0].percents["energy_j.total"]
     assert answers(compared)[-1] == (
-        f"noise floor, mainline against itself: +-{percent:.1f} %, 10 other seeds, by the record "
-        "noise.json, of patches that are not known"
+        f"noise floor, mainline against itself: +-{percent:.1f} % (recorded in noise.json, "
+        "10 other seeds, unknown patches)"
     )
     own = replace(compared, null=Null("mainline", *([[]] * 2)))
     assert own.noise is own.null, "what was measured with the comparison counts"
