@@ -59,13 +59,6 @@ def test_complete_files_of_ones_own_do_not_show_their_names(one_cluster: Path) -
     assert 'model = "eascope own";' in trees[0]
 
 
-@pytest.mark.parametrize("name", ["juno-r2", "pixel6"])
-def test_shipped_platforms_have_their_name_in_the_device_tree(name: str) -> None:
-    platform = load_platform(name)
-    assert not platform.own
-    assert f'model = "eascope {name}";' in device_tree_source(platform, LAYOUT)
-
-
 def test_everything_may_differ(delta: Write, juno: Platform) -> None:
     platform = load_platform(
         delta(
