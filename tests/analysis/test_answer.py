@@ -80,38 +80,45 @@ def test_an_answer_per_work_names_it(platform: Platform) -> None:
 
 
 def test_a_run_alone(platform: Platform, snapshot: SnapshotAssertion) -> None:
-    said = []
-    for result in ({"eas": False}, {"eas": True, "missed_deadlines": 0}, {"deadlines": {}}):
+    said: list[str] = []
+    changes: list[dict[str, Any]] = [{"eas": True, "missed_deadlines": 0}, {"deadlines": {}}]
+    for result in ({"eas": False}, *changes):
         run = with_energy(stated("cas", 0), 0.25, **result)
         said += answers(comparison(platform, {"cas": [run]}))
     assert said == snapshot
 
 
+TASKS = [f"task{number}" for number in range(20)]
+
+
+def crowded(name: str, seed: int, unfinished: int, **cell: Any) -> Derived:
+    """A run of twenty tasks, of which so many miss all deadlines."""
+    run = stated(name, seed)
+    result = dataclasses.replace(
+        run.result,
+        latency_us=dict.fromkeys(TASKS, run.result.latency_us["decode"]),
+        run_share={task: {"little": 1.0} for task in TASKS},
+        deadlines=dict.fromkeys(TASKS[:unfinished], Deadlines(60, 60, 0, 60)),
+    )
+    of = dataclasses.replace(run.cell, tasks=tuple(map(task_record, TASKS)), **cell)
+    return dataclasses.replace(run, cell=of, result=result)
+
+
 @pytest.mark.parametrize("unfinished", [0, 20])
 def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> None:
     """However much there is to say; two lines are left for the caller's."""
-    tasks = [f"task{number}" for number in range(20)]
     expect = tuple(Expectation("cas", f"energy_j.total > {n}", "s") for n in range(20))
     source = {"source": "KERNEL_SRC", "source_sha256": "ab" * 32}
     kernel = kernel_record("base", "6.12.1", **source)
     other = kernel_record("sum", "6.12.1", **source)
 
     def run(name: str, seed: int) -> Derived:
-        run_record = stated(name, seed)
-        latency = {task: run_record.result.latency_us["decode"] for task in tasks}
-        cell = dataclasses.replace(
-            run_record.cell,
-            tasks=tuple(task_record(task) for task in tasks),
+        return crowded(
+            *(name, seed, unfinished),
             expect=expect if name == "cas" else (),
             set_otherwise=("measured-speeds",),
             kernel=kernel if name == "mainline" or not unfinished else other,
         )
-        ran = {task: {"little": 1.0} for task in tasks}
-        due = {task: Deadlines(60, 60, 0, 60) for task in tasks[:unfinished]}
-        result = dataclasses.replace(
-            run_record.result, latency_us=latency, run_share=ran, deadlines=due
-        )
-        return dataclasses.replace(run_record, cell=cell, result=result)
 
     large = comparison(
         platform, {n: [run(n, seed) for seed in range(10)] for n in ("mainline", "cas")}
@@ -146,19 +153,9 @@ def test_a_glance_has_at_most_its_lines(platform: Platform, unfinished: int) -> 
 def test_a_glance_of_many_variants_has_no_more_lines(
     platform: Platform, count: int, unfinished: int
 ) -> None:
-    tasks = [f"task{number}" for number in range(20)]
-    due = {task: Deadlines(60, 60, 0, 60) for task in tasks[:unfinished]}
-    ran = {task: {"little": 1.0} for task in tasks}
-
     def run(name: str, seed: int) -> Derived:
-        outcome = stated(name, seed)
-        cell = dataclasses.replace(
-            outcome.cell,
-            tasks=tuple(task_record(task) for task in tasks),
-            expect=(Expectation(name, "energy_j.total > 1", "s"),),
-        )
-        result = dataclasses.replace(outcome.result, run_share=ran, deadlines=due)
-        return dataclasses.replace(outcome, cell=cell, result=result)
+        expect = (Expectation(name, "energy_j.total > 1", "s"),)
+        return crowded(name, seed, unfinished, expect=expect)
 
     names = ["mainline", *(f"v{number}" for number in range(1, count))]
     many = comparison(platform, {name: [run(name, seed) for seed in range(10)] for name in names})

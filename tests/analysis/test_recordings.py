@@ -71,9 +71,7 @@ def _perfetto_course(*, packed: bool) -> bytes:
     t0 = 100 * 10**9
     bundle = {
         "cpu": 0,
-        "event": [
-            {"timestamp": t0, "pid": 0, "cpu_frequency": {"state": 1_000_000, "cpu_id": 0}},
-        ],
+        "event": [{"timestamp": t0, "pid": 0, "cpu_frequency": {"state": 1_000_000, "cpu_id": 0}}],
         "compact_sched": {
             "intern_table": ["t7", "t8", "swapper/0"],
             "switch_timestamp": [t0 + 100_000, 200_000, 100_000, 100_000],

@@ -169,8 +169,7 @@ def test_by_the_rail_the_higher_supply_decides(pixel6: Platform) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
-    ("board", "name"),
-    [("pixel6", "wattson"), ("pixel6", "wattson-smooth"), ("pixel9", "wattson")],
+    ("board", "name"), [("pixel6", "wattson"), ("pixel6", "wattson-smooth"), ("pixel9", "wattson")]
 )
 def test_energies_are_those_of_instant_by_instant(board: str, name: str, seed: int) -> None:
     """Random states and clocks: `cut` and `energy` against sums over every instant."""

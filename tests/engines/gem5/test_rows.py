@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ CLUSTER: Any = {
 }
 
 
-def _recorder(*snapshots: dict[str, float], **columns: tuple[Term, ...]) -> Recorder:
+def _recorder(*snapshots: Mapping[str, float], **columns: tuple[Term, ...]) -> Recorder:
     layout = cluster_layout(CLUSTER, reading(columns), reading({}))
     recorder = Recorder([layout], list(columns), PARTS)
     for shot in snapshots:
@@ -74,8 +75,8 @@ def test_a_change_in_the_middle_is_billed_with_the_opp_that_was_in_force() -> No
         {"t": 3e6, "period": SLOW, "cycles": 2100, "instructions": 1410, "ON": 1.5e6}
         | {"CLK_GATED": 1e6, "OFF": 0.5e6},
     )
-    names = ("t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions")
-    names += ("on_ns", "gated_ns", "off_ns")
+    names = [*("t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions")]
+    names += ["on_ns", "gated_ns", "off_ns"]
     assert [[row[name] for name in names] for row in _own(recorder)] == [
         [0, 1000, 1_000_000, 1_000_000, 1000, 800, 1000, 0, 0],
         [1000, 3000, 500_000, 800_000, 1000, 600, 500, 1000, 500],
