@@ -165,5 +165,5 @@ def test_the_command_measures_what_is_named_or_recorded(
     assert [compared_of(cell) for cell in record.cells] == [OF, other]
     again = merged(record, record_of(varied(platform), OF, "again"))
     assert [again.origin_of(cell).command for cell in again.cells] == [
-        *("again", "python -m eascope.experiments.renew assumptions"),
+        *("again", "python -m eascope.experiments.renew assumptions")
     ]
