@@ -8,7 +8,7 @@ import pytest
 
 from eascope.host.errors import RequestError
 from tests.mutants import __main__ as machine
-from tests.mutants.checks import Check
+from tests.mutants.checks import Check, cheapest_first
 from tests.mutants.code import Changed
 from tests.mutants.plugin import KILLS
 from tests.mutants.source import Mutant, drawn
@@ -74,6 +74,20 @@ def test_what_kills(ends: list[str], last: str, tmp_path: Path) -> None:
     text = ran(Made([CHANGED], {0: ends}), tmp_path / "journal", 1)
     assert text.splitlines()[-1] == last
     assert ("checks that reach it" in text) == last.startswith("0")
+
+
+def test_the_order_of_checks(tmp_path: Path) -> None:
+    """By the time for a kill, with what earlier mutants tell; who shares a boot stays together."""
+    together = [Check(name, name, "passed", s, b"", "boot") for name, s in (("c", 6), ("d", 3))]
+    journal = machine.Journal(tmp_path / "journal")
+    begins = {check.name: journal.odds(check) for check in (QUICK, SLOW)}
+    assert begins == {"a": 0.1, "b": 0.1}
+    ordered = cheapest_first([*together, SLOW, QUICK], journal.odds)
+    assert [check.name for check in ordered] == ["a", "b", "d", "c"]
+    for mutant in ORDER[:2]:  # a: 1 s at 1/12; b: 2 s at 3/12
+        for name, end in (("a", "passed"), ("b", "assertion")):
+            journal.note(mutant, key=name, check=name, end=end, says="")
+    assert [check.name for check in cheapest_first([QUICK, SLOW], journal.odds)] == ["b", "a"]
 
 
 def test_equal_code_and_what_does_not_compile_are_no_mutants(tmp_path: Path) -> None:
