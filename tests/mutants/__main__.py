@@ -146,7 +146,9 @@ def judge(mutant: Mutant, journal: Journal, maker: Maker) -> str:
         return found.built
     assert found.built is not None
     asked = maker.reaching(found.built)
-    left = [check for check in asked if check.key not in found.ends]
+    # Not whom the host was too busy for.
+    known = {key for key, (_, end, _) in found.ends.items() if end != "too slow"}
+    left = [check for check in asked if check.key not in known]
     if left and not found.killer:
         if not built:
             maker.build(mutant)

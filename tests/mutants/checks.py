@@ -102,6 +102,7 @@ def _key(name: str, kernel: KernelArtefact) -> str:
     support = [REPO / f"tests/support/{word}.py" for word in re.findall(r"support\.(\w+)", text)]
     queue = kernel.name.partition("@")[0]
     support += sorted((REPO / "tests/support").glob(f"{queue}_*checks.py"))
+    support += [ROOM / f"{file.stem.removeprefix('test_')}.py"]
     text += "".join(path.read_text() for path in support if path.is_file())
     programs = [path for path in sorted(ROOM.glob("*.c")) if re.search(rf"\b{path.stem}\b", text)]
     digests = [sha256_file(path) for path in (file, *support, *programs) if path.is_file()]

@@ -124,6 +124,14 @@ def test_a_new_check_is_asked_of_survivors_alone(tmp_path: Path) -> None:
     assert later.done == ["build 1", "a new one on 1"]
 
 
+def test_a_check_that_was_too_slow_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    assert ran(Made([CHANGED], {0: ["passed", "too slow"]}), path, 1).endswith("0 of 1 killed")
+    later = Made([CHANGED], {0: ["passed", "assertion"]})
+    assert ran(later, path, 1).endswith("1 of 1 killed")
+    assert later.done == ["build 0", "b on 0"]
+
+
 def test_what_is_marked_is_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "equivalent.toml"
     monkeypatch.setattr(machine, "EQUIVALENT", file)
