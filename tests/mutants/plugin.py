@@ -147,6 +147,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         cpu_s += sum(took for _, _, took in shared)
     elif _line["end"] in KILLS:
         item.session.shouldfail = "a mutant is killed"
+    elif _line["end"] == "too slow":
+        item.session.shouldfail = "a check was stopped in the middle"
     _write({"check": item.nodeid, **_line, "cpu_s": round(cpu_s, 1)})
     return True
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eascope.engines.base import EngineFailed
-from tests.mutants.plugin import COVER, LINES, TooSlow, either, end_of
+from tests.mutants.plugin import BOUND, COVER, LINES, TooSlow, either, end_of
 from tests.support.repo import REPO
 
 
@@ -61,16 +61,21 @@ def test_second(shared): boots(17)
 """
 
 
-def test_a_check_executes_what_the_boots_that_it_shares_do(tmp_path: Path) -> None:
-    (tmp_path / "test_toy.py").write_text(CHECKS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    (lines := tmp_path / "lines").touch()
-    env = {**os.environ, LINES: str(lines), COVER: "cover.so,out="}
+def lines_of(checks: str, folder: Path, **env: str) -> list[dict[str, str]]:
+    """What the plugin writes of a file of checks."""
+    (folder / "test_toy.py").write_text(checks)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (lines := folder / "lines").touch()
+    env = {**os.environ, LINES: str(lines), "PYTHONPATH": str(REPO), **env}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.plugin", "test_toy.py"]
-    env["PYTHONPATH"] = str(REPO)
-    subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True)
+    ended = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False)
+    assert ended.returncode in (0, 1), ended.stdout
+    return [json.loads(line) for line in lines.read_text().splitlines()]
+
+
+def test_a_check_executes_what_the_boots_that_it_shares_do(tmp_path: Path) -> None:
     found = {}
-    for line in map(json.loads, lines.read_text().splitlines()):
+    for line in lines_of(CHECKS, tmp_path, **{COVER: "cover.so,out="}):
         bits = int.from_bytes(zlib.decompress(base64.b64decode(line["seen"])), "little")
         found[line["check"].partition("::")[2]] = bits, line["boot"]
     assert found == {
@@ -80,6 +85,16 @@ def test_a_check_executes_what_the_boots_that_it_shares_do(tmp_path: Path) -> No
         "test_first[two]": (1 << 2, "test_toy.py::shared[two]"),
         "test_second[two]": (1 << 2 | 1 << 17, "test_toy.py::shared[two]"),
     }
+
+
+def test_nothing_is_believed_after_a_check_that_was_too_slow(tmp_path: Path) -> None:
+    """What was stopped in the middle may fail the next check by an assertion of its own."""
+    slow = "import pytest, time\n@pytest.fixture(scope='module')\ndef boot(): time.sleep(60)\n"
+    checks = f"{slow}def test_slow(boot): pass\ndef test_next(boot): assert False\n"
+    found = lines_of(checks, tmp_path, **{BOUND: "1"})
+    assert [(line["check"], line["end"]) for line in found] == [
+        ("test_toy.py::test_slow", "too slow")
+    ]
 
 
 def test_bits_of_any_length() -> None:
