@@ -2,6 +2,7 @@
 """Powers by curves: worked examples of pixel6, Perfetto's of pixel9, a slow reference for both."""
 
 import random
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -363,5 +364,7 @@ def test_a_damaged_file_of_curves_is_one_line(tmp_path: Path, snapshot: Snapshot
         (tmp_path / "x/cpu_1d.csv").write_text(OWN.replace(old, new, 1))
         lines.append(refusal(load_platform, tmp_path / "mine.toml"))
     (tmp_path / "x/cpu_1d.csv").unlink()
-    lines.append(refusal(load_platform, tmp_path / "mine.toml"))
+    # A long value is cut, wherever the folder's name ends.
+    gone = refusal(load_platform, tmp_path / "mine.toml")
+    lines.append(re.sub(r"name = '[^']*", "name = 'PATH", gone))
     assert [line.replace(str(tmp_path), "") for line in lines] == snapshot
