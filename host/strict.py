@@ -16,10 +16,9 @@ import stat
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from eascope.host import keys
-from eascope.host.decode import WrongValue, decode_dataclass
 from eascope.host.errors import (
     RequestError,
     bad_input,
@@ -295,19 +294,19 @@ class StrictTable:
             for index, item in enumerate(value)
         )
 
-    def decoded(self, kind: type[T], **known: object) -> T:
-        """The keys of the dataclass ``kind``; the table has no others, but for those read before.
+    def decoded(self, kind: type[T], context: keys.Context = keys.NO_CONTEXT) -> T:
+        """The keys of the dataclass ``kind``; the table has no others but those read before.
 
-        :param known: values that do not stand in this table.
+        :param context: as for `host.keys.read_table`.
         """
-        names = {name for name, *_ in keys.keys_of(kind)} - {*known}
+        names = {*keys.entries_of(cast(Any, kind))}
         self.only(names | self._asked)
+        value = {name: self.data[name] for name in self.data if name in names}
         self._asked |= names
-        value = {name: self.data[name] for name in names if name in self.data} | known
         try:
-            return decode_dataclass(kind, value, self.where)
-        except WrongValue as wrong:
-            raise wrong.line(self.file) from None
+            return keys.read_table(kind, value, context)
+        except keys.WrongValue as wrong:
+            raise wrong.below(self.where).line(self.file) from None
 
     def only(self, allowed: Iterable[str]) -> None:
         """Complain about a key that is none of ``allowed``, before a missing key is noticed.
