@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from eascope.configs.source import SOURCE, figure, source
-from eascope.host.keys import NAME, WrongValue, key
-from eascope.host.strict import read_toml
+from eascope.configs.source import SOURCE, figure
+from eascope.host.keys import NAME, WrongValue, key, maybe, same
+from eascope.host.strict import StrictTable, read_toml
 
 CORES = Path(__file__).resolve().parent / "cores"
 
@@ -97,11 +97,9 @@ class Cache:
     """A cache and the source of its figures."""
 
     level: int = 1
-    size_kib: int = key(
-        "size; the sets, size / (ways x line), are a power of two", span=(1, 65536), unit="KiB"
-    )
-    ways: int = key("ways of each set", span=(1, 64))
-    line_bytes: int = key("a line", span=(16, 256), unit="bytes")
+    size_kib: int = key("size; the sets, size / (ways x line), are a power of two", 1, 65536, "KiB")
+    ways: int = key("ways of each set", 1, 64)
+    line_bytes: int = key("a line", 16, 256, "bytes")
     source: str = key("where the figures are from", form=SOURCE)
 
     def check(self) -> None:
@@ -116,28 +114,13 @@ class Cache:
         """Number of sets."""
         return self.size_kib * 1024 // (self.ways * self.line_bytes)
 
-    def at(self, level: int) -> Cache:
-        """The same figures at another level."""
-        return Cache(
-            level=level, **{own.name: getattr(self, own.name) for own in fields(Cache)[1:]}
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharedCache(Cache):
-    """The cache of a cluster, in a platform file."""
-
-    source: str = source()
-
 
 @dataclass(frozen=True, kw_only=True)
 class L2(Cache):
     """The second level that a core's power model is laid out with."""
 
     scope: str = key("shared by the cores of a cluster, or one for each core", choices=L2_SCOPES)
-    cpus: int = key(
-        "cores that share it; 1 where it is private", span=(1, 16), unit="cores that share it"
-    )
+    cpus: int = key("cores that share it; 1 where it is private", 1, 16, "cores that share it")
 
     def check(self) -> None:
         """One core has a private L2."""
@@ -165,11 +148,9 @@ class Core:
     l1i: Cache = key("the L1 cache of instructions")
     l1d: Cache = key("the L1 cache of data")
     structure: Mapping[str, Parameter] = key(
-        "what the derived power model needs: every key that applies to the core",
-        table=Structure,
-        default_factory=dict,
+        "for the derived power model: each that applies to it", table=Structure, default={}
     )
-    l2: Cache | None = key("the L2 for which the power model is laid out", table=L2, optional=True)
+    l2: Cache | None = maybe("the L2 for which the power model is laid out", table=L2)
     l2_scope: str = L2_SCOPES[0]
     l2_cpus: int = 1
 
@@ -177,6 +158,11 @@ class Core:
 def list_cores() -> list[str]:
     """Names of all core files."""
     return sorted(path.stem for path in CORES.glob("*.toml"))
+
+
+def read_cache(table: StrictTable, level: int, source: str) -> Cache:
+    """A cache's figures from ``table``; of its source it has a name, which has been read."""
+    return table.decoded(Cache, {"level": level, "source": source})
 
 
 def load_core(name: str, directory: Path = CORES) -> Core:
@@ -189,5 +175,6 @@ def load_core(name: str, directory: Path = CORES) -> Core:
     if core.name != name:
         raise top.error("name", f"{name!r}, the file's own name")
     if isinstance(l2 := core.l2, L2):
-        return replace(core, l2=l2.at(2), l2_scope=l2.scope, l2_cpus=l2.cpus)
+        cache = Cache(**same(Cache, l2) | {"level": 2})
+        return replace(core, l2=cache, l2_scope=l2.scope, l2_cpus=l2.cpus)
     return core

@@ -22,13 +22,12 @@ from eascope.configs.billing import (
     ChipShared,
     Idle,
 )
-from eascope.configs.core import Cache, Core, SharedCache
+from eascope.configs.core import Cache, Core
 from eascope.configs.curves import Curves
 from eascope.configs.floors import ClockFloor
 from eascope.configs.knobs import LLC_ALL, LLC_CLUSTER, AxisValue
 from eascope.configs.package_budget import PackageBudget
 from eascope.host.errors import unknown
-from eascope.host.keys import key
 
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024
@@ -201,17 +200,6 @@ class L3:
 
     cache: Cache
     latency_ns: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class L3File(SharedCache):
-    """The same in a file."""
-
-    latency_ns: int = key("latency of a look-up", span=(1, 1000), unit="ns of a look-up")
-
-    def meaning(self) -> L3:
-        """The cache as a platform has it."""
-        return L3(self.at(3), self.latency_ns)
 
 
 @dataclass(frozen=True)

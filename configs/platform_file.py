@@ -21,7 +21,7 @@ from eascope.configs.billing import (
     read_chip_shared,
     read_idle,
 )
-from eascope.configs.core import SharedCache, list_cores, load_core
+from eascope.configs.core import list_cores, load_core, read_cache
 from eascope.configs.cpunames import ANY, LARGEST
 from eascope.configs.curves import curves_digest, is_file_of_curves, read_curves
 from eascope.configs.delta import Described, describe, is_shipped, platform_path, with_origin
@@ -31,11 +31,11 @@ from eascope.configs.knobs import LLC, LLC_CLUSTER, read_axes
 from eascope.configs.package_budget import read_package_budget
 from eascope.configs.platform import (
     AT_ONCE,
+    L3,
     POWER_STATES,
     Cluster,
     Dvfs,
     IdleState,
-    L3File,
     Opp,
     Platform,
     Takes,
@@ -151,7 +151,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     )
     if boost and not any(cluster.has_turbo for cluster in clusters):
         raise switching.error("boost", "false where no OPP has turbo = true")
-    l3 = top.table("l3").decoded(L3File, {"sources": sources}).meaning() if top.has("l3") else None
+    l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
     package_budget = read_package_budget(top, sources, clusters)
     floors = read_floors(
         top,
@@ -220,6 +220,12 @@ def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
     return sha256_bytes(canonical_json({"platform": figures, "cores": cores, **stated}))
 
 
+def _read_l3(table: StrictTable, sources: Sources) -> L3:
+    """The cache that all clusters share."""
+    latency = table.integer("latency_ns", 1, 1000, "ns of a look-up")
+    return L3(read_cache(table, 3, sources.of(table, "source")), latency)
+
+
 def _read_dvfs(table: StrictTable, sources: Sources) -> Dvfs:
     """Times of a frequency change in us, and whether the scheduler itself requests it."""
     latency = table.integer("transition_latency_us", 1, 10_000, "us")
@@ -278,6 +284,7 @@ def _read_cluster(
         raise table.error("core", f"{', '.join(known)}{nearest(core, known)}")
     opps = _read_opps(table, sources)
     states = _read_idle_states(table, sources, opps[0].power_uw)
+    l2 = table.table("l2")
     cluster = Cluster(
         index=index,
         name=name,
@@ -292,7 +299,7 @@ def _read_cluster(
             "shared_off_uw", 0, opps[0].shared_uw, "uW, not above the OPPs'"
         ),
         shared_off_source=sources.of(table, "shared_off_source"),
-        l2=table.table("l2").decoded(SharedCache, {"sources": sources}).at(2),
+        l2=read_cache(l2, 2, sources.of(l2, "source")),
         busy=read_busy(table, [(opp.khz, opp.uv) for opp in opps], sources, billing),
     )
     table.finish()

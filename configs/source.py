@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from eascope.host.errors import bad_input, missing_key, nearest, shortened
-from eascope.host.keys import LINE_RULE, Context, Form, WrongValue, is_line, key, text_form
+from eascope.host.keys import is_line, maybe, text_form
 from eascope.host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
@@ -24,16 +24,13 @@ _SOURCE = re.compile(rf"({'|'.join(KINDS)})\b.{{4,}}")
 SOURCE_RULE = "text that begins with " + ", ".join(repr(kind) for kind in KINDS)
 #: A key whose value is a source's text.
 SOURCE = text_form(
-    lambda text: is_line(text) and _SOURCE.fullmatch(text),
-    SOURCE_RULE,
-    "text",
-    f"^({'|'.join(KINDS)})",
+    lambda text: is_line(text) and _SOURCE.fullmatch(text), SOURCE_RULE, f"^({'|'.join(KINDS)})"
 )
 
 
 def figure(least: int, most: int, unit: str) -> Any:  # noqa: ANN401
     """An optional key whose value is a table: a figure and its source."""
-    return key(unit, optional=True, span=(least, most), unit=unit)
+    return maybe(unit, least, most, unit)
 
 
 def kind(source: str) -> str:
@@ -52,24 +49,6 @@ def source_text(table: StrictTable, key: str = "source") -> str:
     return value
 
 
-def _named_source(value: Any, context: Context) -> str:  # noqa: ANN401 - of TOML
-    if not is_line(value):
-        raise WrongValue("", value, LINE_RULE)
-    text: str = context["sources"].text(value)
-    return text
-
-
-#: A key whose value is a name from ``[sources]``; what is read is the source's text.
-NAMED_SOURCE = Form(
-    "a name from [sources]", "source", _named_source, {"type": "string", "pattern": r"\S"}
-)
-
-
-def source() -> Any:  # noqa: ANN401
-    """A key for the source of the figures beside it."""
-    return key("their source", form=NAMED_SOURCE)
-
-
 class Sources:
     """The ``[sources]`` table of a file: short names for sources, to which figures refer.
 
@@ -86,17 +65,13 @@ class Sources:
         """The text of the source whose name stands at ``key`` of ``table``."""
         if not table.has(key):
             raise missing_key(table.file, table.key(key), "a name from [sources]")
-        try:
-            return self.text(table.text(key))
-        except WrongValue as wrong:
-            raise table.error(key, wrong.allowed) from None
-
-    def text(self, name: str) -> str:
-        """The text of the source ``name``, which counts as used."""
+        name = table.text(key)
         if name not in self.texts:
             known = sorted(self.texts)
-            listed = ", ".join(map(shortened, known))
-            raise WrongValue("", name, f"a name from [sources]: {listed}{nearest(name, known)}")
+            raise table.error(
+                key,
+                f"a name from [sources]: {', '.join(map(shortened, known))}{nearest(name, known)}",
+            )
         self._used.add(name)
         return self.texts[name]
 

@@ -7,13 +7,14 @@ A program is executed in full: no part of it is ever elided.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
-from eascope.configs.platform import Platform
-from eascope.experiments.groups import Group, read_clamps, read_cpus, read_group
+from eascope.experiments.groups import CPUS, NO_CLAMPS, Clamps, Group, group_of
 from eascope.experiments.program_kinds import KINDS, Kind, measured
+from eascope.host.keys import Context, Form, WrongValue, entries_of, is_line, key, maybe, same
 from eascope.host.strict import StrictTable
 from eascope.rootfs.content import MINIMAL
 from eascope.rootfs.image import LAUNCH
@@ -35,27 +36,35 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 
+def _environment(value: Any, context: Context) -> tuple[tuple[str, str], ...]:  # noqa: ANN401
+    if not isinstance(value, dict):
+        raise WrongValue("", value, _ENVIRONMENT.allowed)
+    for name, text in value.items():
+        if not is_line(text) or not _VARIABLE.fullmatch(name) or " " in text:
+            allowed = "a name of letters, digits and _, a value without spaces"
+            raise WrongValue(name, text, allowed)
+    return tuple(value.items())
+
+
+_ENVIRONMENT = Form(
+    "a table", {"type": "object", "additionalProperties": {"type": "string"}}, _environment
+)
+
+
 @dataclass(frozen=True)
 class Member:
-    """Further settings of a program of the programs image: its start, its stop and its role.
+    """Further settings of a program of the programs image: its start, its stop and its role."""
 
-    :param role: one of `ROLES`.
-    :param stop: `ITSELF` or `WINDOW`.
-    :param arguments: the scenario's, with ``{count}`` in place of its count.
-    :param latency_nice: its own; None: not stated.
-    :param exit: the expected exit status.
-    """
-
-    role: str
-    stop: str
-    arguments: str
-    nice: int | None
-    uclamp_min: int | None
-    uclamp_max: int | None
-    environment: tuple[tuple[str, str], ...]
-    exit: int
-    limit_s: int
-    latency_nice: int | None = None
+    role: str = key("what it is for", choices=ROLES, default="")
+    stop: str = key("when it ends", choices=(ITSELF, WINDOW), default="")
+    arguments: str = key("words, with {count} for its count", default="")
+    nice: int | None = maybe("its nice value", -20, 19)
+    uclamp_min: int | None = None
+    uclamp_max: int | None = None
+    environment: tuple[tuple[str, str], ...] = key("variables", form=_ENVIRONMENT, default=())
+    exit: int = key("the expected exit status", 0, 125, default=0)
+    limit_s: int = key("when it is taken to hang", 1, 3600, "s", default=LIMIT_S)
+    latency_nice: int | None = maybe("how much it minds to wait", -20, 19)
 
     def without_latency_nice(self) -> Member:
         """The same for a kernel that has no such attribute."""
@@ -179,105 +188,93 @@ class Program:
         )
 
 
-def read_program(
-    table: StrictTable, platform: Platform, image: str, groups: Sequence[Group]
+@dataclass(frozen=True, kw_only=True)
+class ProgramFile(Member):
+    """A real program of the guest's image."""
+
+    name: str = key("its name in measures")
+    run: str = key("the kind of program", choices=KINDS)
+    full_count: int = key("operations of a full run", 1, 10_000_000, default=0)
+    short_count: int = key("of a short run", 1, 10_000_000, default=0)
+    cpus: tuple[int, ...] | None = maybe("on which it may run", form=CPUS)
+    short_start_ms: int = key("into the window", 1, MOST_START_MS, "ms", default=0)
+    full_start_ms: int = key("the same of a full run", 1, MOST_START_MS, "ms", default=0)
+    group: str | None = maybe("the group in which it starts")
+    uclamp: Clamps | None = maybe("utilization clamps")
+
+
+#: Keys of any program; those that the guest's `member` starts have all.
+_PLAIN = (
+    *("name", "run", "full_count", "short_count", "cpus", "group"),
+    *("short_start_ms", "full_start_ms"),
+)
+
+
+def program_from(
+    table: StrictTable, own: ProgramFile, image: str, groups: Sequence[Group]
 ) -> Program:
     """One ``[[program]]``.
 
+    :param table: the table of ``own``, for errors.
     :param image: the scenario's guest image.
     :param groups: the scenario's.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    name = table.text("name")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > MOST_CHARACTERS:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", own.name) or len(own.name) > MOST_CHARACTERS:
         raise table.error("name", f"1 to {MOST_CHARACTERS} of a-z 0-9 _, beginning with a letter")
-    run = table.text("run", KINDS)
-    content = KINDS[run].content
-    if content and image not in content.images:
-        images = " or ".join(f'image = "{image}"' for image in content.images)
-        raise table.error("run", f"programs of the image {image!r}; {run} needs {images}")
-    if image == MINIMAL and run == "busybox":
+    kind = KINDS[own.run]
+    if kind.content and image not in kind.content.images:
+        images = " or ".join(f'image = "{image}"' for image in kind.content.images)
+        raise table.error("run", f"programs of the image {image!r}; {own.run} needs {images}")
+    if image == MINIMAL and own.run == "busybox":
         raise table.error("run", 'busybox needs image = "programs"')
     # What exists on the minimal image is started as ever: its runs keep their keys.
-    member = _member(table, platform, KINDS[run]) if KINDS[run].arguments is not None else None
-    full = short = 0
-    if member is None or "{count}" in member.arguments or table.has("full_count"):
-        full = table.integer("full_count", 1, 10_000_000)
-        short = table.integer("short_count", 1, full, "up to full_count")
-    if member and full and "{count}" not in member.arguments:
+    member = None
+    if kind.arguments is not None:
+        member = _member(table, own, kind)
+    else:
+        table.only(_PLAIN)
+    counted = "{count}" in own.arguments
+    if member is None or counted or table.has("full_count"):
+        table.integer("full_count", 1, 10_000_000)
+        table.integer("short_count", 1, own.full_count, "up to full_count")
+    elif own.short_count:
+        table.only({*entries_of(ProgramFile)} - {"short_count"})
+    if member and own.full_count and not counted:
         raise table.error("arguments", "a text with {count}, since full_count says how often")
-    cpus = read_cpus(table, platform)
-    later = [0, 0]
-    if table.has("short_start_ms") or table.has("full_start_ms"):
-        keys = ("short_start_ms", "full_start_ms")
-        later = [table.integer(key, 1, MOST_START_MS, "ms") for key in keys]
+    if own.short_start_ms or own.full_start_ms:
+        for name in ("short_start_ms", "full_start_ms"):
+            table.integer(name, 1, MOST_START_MS, "ms")
         if member and (member.role != MEASURED or member.stop != ITSELF):
             raise table.error("short_start_ms", "only for a measured program that ends by itself")
-    program = Program(
-        name=name,
-        run=run,
-        cpus=cpus,
-        short_count=short,
-        full_count=full,
-        member=member,
-        group=read_group(table, groups, [cpus] if cpus else ()),
-        short_start_ms=later[0],
-        full_start_ms=later[1],
-    )
-    table.finish()
-    return program
+    group = group_of(table, own.group, groups, [own.cpus] if own.cpus else ())
+    return Program(**same(Program, own) | {"member": member, "group": group})
 
 
-def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
-    run = table.text("run")
-    default = SERVER if kind.is_server else MEASURED if measured(run) else LOAD
-    role = table.text("role", ROLES) if table.has("role") else default
+def _member(table: StrictTable, own: ProgramFile, kind: Kind) -> Member:
+    run, is_measured = own.run, measured(own.run)
+    role = own.role or (SERVER if kind.is_server else MEASURED if is_measured else LOAD)
     if (role == SERVER) != kind.is_server:
         raise table.error("role", f'"{SERVER}" for servers, and for these only')
-    if role == MEASURED and not measured(run):
+    if role == MEASURED and not is_measured:
         raise table.error("role", f'"{LOAD}": no measure reads what {run} prints')
-    stop = WINDOW if role != MEASURED else ITSELF
-    if table.has("stop"):
-        stop = table.text("stop", (ITSELF, WINDOW))
+    stop = own.stop or (WINDOW if role != MEASURED else ITSELF)
     if role == MEASURED and stop == WINDOW and not kind.reports_when_stopped:
         raise table.error("stop", f'"{ITSELF}": {run} prints no results when it is stopped')
     if role != MEASURED and stop != WINDOW:
         raise table.error("stop", f'"{WINDOW}": a {role} does not end by itself')
-    low, high = read_clamps(table, platform)
-    member = Member(
-        role=role,
-        stop=stop,
-        arguments=_arguments(table, kind.refused if role == MEASURED else None),
-        nice=table.integer("nice", -20, 19) if table.has("nice") else None,
-        uclamp_min=low,
-        uclamp_max=high,
-        environment=tuple(_environment(table)) if table.has("environment") else (),
-        exit=table.integer("exit", 0, 125) if table.has("exit") else 0,
-        limit_s=table.integer("limit_s", 1, 3600, "s") if table.has("limit_s") else LIMIT_S,
-        latency_nice=table.integer("latency_nice", -20, 19) if table.has("latency_nice") else None,
-    )
-    return member
+    _check_arguments(table, own.arguments, kind.refused if role == MEASURED else None)
+    clamps = own.uclamp or NO_CLAMPS
+    clamped = {"uclamp_min": clamps.min, "uclamp_max": clamps.max}
+    return Member(**same(Member, own) | {"role": role, "stop": stop} | clamped)
 
 
-def _arguments(table: StrictTable, refused: tuple[str, str] | None) -> str:
-    """The program's arguments as words; none if not stated.
+def _check_arguments(table: StrictTable, text: str, refused: tuple[str, str] | None) -> None:
+    """Check that a program's arguments are plain words.
 
     :param refused: as a `Kind` has it; None: its output is not read.
     """
-    if not table.has("arguments"):
-        return ""
-    text = table.text("arguments")
-    if not _WORDS.fullmatch(text) or len(text.split()) > MOST_WORDS:
+    if text and (not _WORDS.fullmatch(text) or len(text.split()) > MOST_WORDS):
         raise table.error("arguments", f"up to {MOST_WORDS} words with single spaces, no quoting")
     if refused and any(re.fullmatch(refused[0], word) for word in text.split()):
         raise table.error("arguments", refused[1])
-    return text
-
-
-def _environment(table: StrictTable) -> Iterator[tuple[str, str]]:
-    variables = table.table("environment")
-    for name in variables.data:
-        value = variables.text(name)
-        if not _VARIABLE.fullmatch(name) or " " in value:
-            raise variables.error(name, "a name of letters, digits and _, a value without spaces")
-        yield name, value

@@ -8,15 +8,19 @@ capacity. `experiments.scenario_file` reads a scenario for a platform.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from eascope.analysis.records.cell import LOOPS_WORK, Expectation, FramesRecord, WorkRecord
+from eascope.configs.cpunames import CpuNameError
 from eascope.experiments.conditions import SourceConditions
-from eascope.experiments.groups import LATENCY_NICE, Group
+from eascope.experiments.groups import CPUS, LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
 from eascope.experiments.rtapp_grammar import RtAppFile
+from eascope.host.keys import Context, Form, WrongValue, is_line, is_plain, key, maybe
 from eascope.kernels.switches import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 
@@ -35,6 +39,18 @@ BACKGROUNDS = {
 #: Policies of threads, by class.
 FAIR, REALTIME, DEADLINE = ("other", "batch", "idle"), ("fifo", "rr"), "deadline"
 MOST_THREADS = 99
+#: rt-app's load argument is a 32-bit int; ten minutes of work in one burst stays below it.
+LONGEST_US = 600_000_000
+#: Of a turn's work; beyond it, most turns would do next to nothing.
+MOST_CV = 2.0
+#: They are to be over before the warm-up is.
+MOST_START_TURNS = 100
+#: Of a task's time; beyond it, a core's own cycles for each miss leave no time on some platforms.
+MOST_MEMORY = 0.7
+#: Service time of the I/O device.
+MOST_IO_US = 1_000_000
+#: A task's load signals follow its changes within 100 to 200 ms.
+LEAST_WARMUP_MS = 200
 MOST_PHASES = 1000
 MOST_EXPECTATIONS = 99
 #: How long it takes until threads are in their groups, by thread (measured on juno-r2: 1.1 ms).
@@ -56,64 +72,103 @@ class Attributes:
     deadline: tuple[int, int, int] | None = None
 
 
+def is_task_name(name: object) -> bool:
+    """True if a task or a meeting point may have this name."""
+    return isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) is not None
+
+
+def _meet(value: Any, context: Context) -> tuple[str, ...]:  # noqa: ANN401 - of TOML
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not names or not all(map(is_task_name, names)):
+        raise WrongValue("", value, MEET.allowed)
+    return tuple(names)
+
+
+#: Names of meeting points, in the order in which they are reached.
+MEET = Form(
+    "a name of a-z 0-9 _, or a list of such names",
+    {"type": ["string", "array"], "minLength": 1, "minItems": 1, "items": {"type": "string"}},
+    _meet,
+)
+
+
 @dataclass(frozen=True)
 class Phase:
-    """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end).
+    """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
 
-    ``meet_before`` and ``meet`` name the points at which it waits for another task, before and
-    after the work.
-    """
-
-    loops: int | None
-    wait: str | None
-    meet_before: tuple[str, ...]
-    run_us: int | None
-    runtime_us: int | None
-    run_instructions: int | None
-    meet: tuple[str, ...]
-    sleep_us: int | None
-    period_us: int | None
-    cpus: tuple[int, ...] | None
-    #: How long it waits for the I/O device behind the work; None: it does no I/O.
-    io_us: int | None = None
+    loops: int | None = maybe("turns; without it, to the end", 1, 1_000_000)
+    wait: str | None = maybe("the task for whose work it sleeps")
+    meet_before: tuple[str, ...] = key("as meet, before the work", form=MEET, default=())
+    run_us: int | None = maybe("work, by the largest CPU at its top OPP", 1, LONGEST_US, "us")
+    runtime_us: int | None = maybe("busy by the clock, on any CPU", 1, LONGEST_US, "us")
+    run_instructions: int | None = maybe("work, in instructions of the busy loop", 1, 10**12)
+    meet: tuple[str, ...] = key("where it waits for another task", form=MEET, default=())
+    sleep_us: int | None = maybe("rest of this length", 1, LONGEST_US, "us")
+    period_us: int | None = maybe("rest until the next period", 100, LONGEST_US, "us")
+    cpus: tuple[int, ...] | None = maybe("where it may run from this phase on", form=CPUS)
+    io_us: int | None = maybe("sleep in I/O behind the work", 1, MOST_IO_US, "us")
     #: Those of its turns; None: the task's.
     attributes: Attributes | None = None
 
 
+def _count(value: Any, context: Context) -> int:  # noqa: ANN401 - of TOML
+    if isinstance(value, str):  # as many as the CPUs of that name
+        try:
+            return len(context["platform"].resolve(value))
+        except CpuNameError as error:
+            raise WrongValue("", value, f"an integer, or {error.allowed}") from error
+    if not is_plain(int, value) or not 1 <= value <= MOST_THREADS:
+        raise WrongValue("", value, f"an integer in 1..{MOST_THREADS}")
+    return int(value)
+
+
+def _repeat(value: Any, context: Context) -> int | None:  # noqa: ANN401 - of TOML
+    if not (is_plain(int, value) and 1 <= value <= 1_000_000) and value != "forever":
+        raise WrongValue("", value, REPEAT.allowed)
+    return None if value == "forever" else int(value)
+
+
+def _recorded(value: Any, context: Context) -> tuple[str, ...]:  # noqa: ANN401 - of TOML
+    if value != "others" and not (isinstance(value, list) and value and all(map(is_line, value))):
+        raise WrongValue("", value, RECORDED.allowed)
+    return () if value == "others" else tuple(value)
+
+
+_NUMBER = {"type": ["integer", "string"], "minimum": 1}
+COUNT = Form(f"an integer in 1..{MOST_THREADS}, or a name of CPUs", _NUMBER, _count)
+REPEAT = Form('an integer in 1..1000000, or "forever"', _NUMBER, _repeat)
+RECORDED = Form(
+    'threads of the scenario\'s recording that no task above has, or "others": the rest',
+    {"type": ["string", "array"], "pattern": "^others$", "minItems": 1},
+    _recorded,
+)
+
+
 @dataclass(frozen=True)
 class Task:
-    """``count`` equal threads. ``cpus`` and the clamps are resolved against the platform.
+    """Equal threads; CPUs and clamps are resolved against the platform.
 
-    With ``pinned`` each thread has one of ``cpus`` for itself. The phases are repeated ``repeat``
-    times (``None``: to the end).
+    With ``pinned`` each thread has one of ``cpus`` for itself.
     """
 
-    name: str
-    count: int
-    cpus: tuple[int, ...] | None
-    pinned: bool
-    repeat: int | None
-    attributes: Attributes
-    phases: tuple[Phase, ...]
-    #: How a turn's work varies: its standard deviation divided by its mean.
-    work_cv: float = 0.0
-    #: What its timer is: one of `CLOCKS`.
-    clock: str = "exact"
-    #: Share of its time, on the largest CPU at its top OPP, that no clock shortens.
-    memory: float = 0.0
-    #: The most that its start is shifted by; None: by its own period.
-    start_within_us: int | None = None
-    #: How much its threads mind to wait; None: not stated, so the kernel's.
-    latency_nice: int | None = None
-    #: How long EEVDF lets its threads run at a time; None: not stated, so the kernel's.
-    slice_us: int | None = None
-    #: The CPUs on which its threads do their first `start_turns` turns, one thread after another.
-    start_cpus: tuple[int, ...] = ()
-    start_turns: int = 1
+    name: str = key("unique")
+    count: int = key("threads, or the CPUs of whose number", form=COUNT, default=1)
+    cpus: tuple[int, ...] | None = maybe("on which they may run", form=CPUS)
+    pinned: bool = False
+    repeat: int | None = key("of the phases, or forever", form=REPEAT, default=1)
+    attributes: Attributes = Attributes()
+    phases: tuple[Phase, ...] = ()
+    work_cv: float = key("a turn's work: deviation by mean", 0, MOST_CV, default=0.0)
+    clock: str = key("what its timer is", choices=CLOCKS, default="exact")
+    memory: float = key("share of time that no clock shortens", 0, MOST_MEMORY, default=0.0)
+    start_within_us: int | None = maybe("most that a seed shifts its start", 0, LONGEST_US, "us")
+    latency_nice: int | None = maybe("how much its threads mind to wait", -20, 19)
+    slice_us: int | None = maybe("how long EEVDF lets them run at a time", 100, 100_000, "us")
+    start_cpus: tuple[int, ...] = key("of its first start_turns turns", form=CPUS, default=())
+    start_turns: int = key("where it starts", 1, MOST_START_TURNS, default=1)
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
-    #: Its threads in the scenario's recording, which has their bursts; its phase says nothing then.
-    recorded: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = key("of the recording, not phases", form=RECORDED, default=())
 
     @property
     def varies(self) -> bool:
@@ -174,12 +229,12 @@ class WindowLengths:
     ``until`` names that end: ``tasks-end`` or ``programs-end``.
     """
 
-    warmup_ms: int
-    short_ms: int | None
-    full_ms: int | None
-    until: str | None = None
+    warmup_ms: int = key("run before it", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
+    short_ms: int | None = maybe("its length", 1, 3_000_000, "ms")
+    full_ms: int | None = maybe("its length with --full", 1, 3_000_000, "ms")
+    until: str | None = maybe("its end, not a length", choices=("tasks-end", "programs-end"))
     #: Time before the warm-up in which the variant's own switches are not written yet.
-    mainline_ms: int = 0
+    mainline_ms: int = key("of from", LEAST_WARMUP_MS, 600_000, "ms before the switch", default=0)
 
     def length_ms(self, full: bool) -> int | None:
         """The measured part's length, or ``None``: until the tasks or programs end."""

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from eascope.configs.platform import Platform
-from eascope.experiments.groups import CHANGEABLE, Group, read_change, read_cpus, read_group
+from eascope.experiments.groups import CPUS, Changeable, Group, check_change, group_of
 from eascope.experiments.program import Program
 from eascope.experiments.scenario import Move, Task, WindowLengths, Write
 from eascope.host.errors import missing_key
+from eascope.host.keys import Context, Form, WrongValue, entries_of, key, maybe
 from eascope.host.strict import StrictTable
 from eascope.kernels.state import cpu_list
 from eascope.kernels.switches import (
@@ -24,12 +27,35 @@ from eascope.kernels.switches import (
 
 #: Of one file.
 MOST_EVENTS = 100
-KEYS = ("at_ms", "write", "offline", "online", "task", "group", *CHANGEABLE)
-_HOTPLUG = ("offline", "online")
+_WRITE = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
+
+
+def _write(value: Any, context: Context) -> tuple[str, str]:  # noqa: ANN401 - of TOML
+    if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
+        raise WrongValue("", value, _WRITE)
+    return value[0], value[1]
+
+
+WRITE = Form(
+    _WRITE, {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}, _write
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventFile(Changeable):
+    """What is done within the window: it writes, or CPUs, a task or a group change."""
+
+    at_ms: int = key("after the window's start", 0, 3_000_000, "ms")
+    write: tuple[str, str] | None = maybe("a file of the kernel", form=WRITE)
+    offline: tuple[int, ...] = key("CPUs that go offline", form=CPUS, default=())
+    online: tuple[int, ...] = key("CPUs that come back", form=CPUS, default=())
+    task: str | None = maybe("a task that goes to group")
+    group: str | None = maybe("where it goes, or whose attributes change")
 
 
 def events_of(
-    top: StrictTable,
+    tables: Sequence[StrictTable],
+    files: Sequence[EventFile],
     window: WindowLengths,
     platform: Platform,
     groups: Sequence[Group],
@@ -39,6 +65,7 @@ def events_of(
 ) -> tuple[Write | Move, ...]:
     """The events, in the order of their times.
 
+    :param tables: of ``files``, for errors.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     events: list[Write | Move] = []
@@ -51,35 +78,34 @@ def events_of(
         above = [within[each.name] for each in groups if path.startswith(f"{each.path}/")]
         return set(platform.cpus).intersection(*(cpus for cpus in above if cpus))
 
-    for table in top.tables("event", 1, MOST_EVENTS) if top.has("event") else ():
-        table.only(KEYS)
+    for table, own in zip(tables, files, strict=True):
         if window.short_ms is None:
             raise table.error("at_ms", "in a window of a length, not together with until")
-        hotplug = next((key for key in _HOTPLUG if table.has(key)), None)
+        hotplug = "offline" if own.offline else "online" if own.online else ""
         first = max(events[-1].at_ms if events else 0, 0 if hotplug else 1)
         words = "ms after the window's start, before its end"
-        at = table.integer("at_ms", first, window.short_ms - 1, words)
+        table.integer("at_ms", first, window.short_ms - 1, words)
         if hotplug:
             if any(group.is_partition for group in groups):
                 raise table.error(hotplug, "in a scenario without partitions")
-            events += _hotplug(table, hotplug, at, platform, off)
-        elif table.has("task") or table.has("group"):
-            events += _of_group(table, at, platform, groups, tasks)
+            table.only(("at_ms", hotplug))
+            events += _hotplug(table, hotplug, own, platform, off)
+        elif own.task or own.group:
+            events += _of_group(table, own, groups, tasks)
             if isinstance(events[-1], Move):
                 homes[events[-1].task] = events[-1].group
-            elif table.has("cpus"):
-                within[table.text("group")] = read_cpus(table, platform)
+            elif own.cpus is not None:
+                within[own.group or ""] = own.cpus
         else:
-            allowed = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
-            value = table.value("write", allowed)
-            if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
-                raise table.error("write", allowed)
-            check_value(table, "write", *value)
-            if other := allowed_boost(value[0], value[1], platform):
+            table.only(("at_ms", "write"))
+            if own.write is None:
+                raise missing_key(table.file, table.key("write"), _WRITE)
+            check_value(table, "write", *own.write)
+            if other := allowed_boost(*own.write, platform):
                 raise table.error("write", other)
-            events.append(Write(at, *value))
+            events.append(Write(own.at_ms, *own.write))
         key = hotplug or "group"
-        if off and table.has(key):
+        if off and key in table.data:
             sets = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
             sets += [(f"group {group.name}", left_to(group)) for group in groups]
             sets += [
@@ -96,10 +122,9 @@ def events_of(
                     cpus = cpu_list(tuple(sorted(some)))
                     rest = "the kernel would let it run on others"
                     raise table.error(key, f"one of {cpus} left to {name}: {rest}")
-        table.finish()
     left = {platform.capacities[cpu] for cpu in platform.cpus if cpu not in off}
     if off and len(left) == 1 < len({*platform.capacities}):
-        going = next(e for e in reversed(top.tables("event", 1, MOST_EVENTS)) if e.has("offline"))
+        going = next(table for table in reversed(tables) if table.has("offline"))
         allowed = "CPUs of two capacities left at the window's end, or EAS has ended for good"
         raise going.error("offline", allowed)
     return tuple(events)
@@ -108,7 +133,7 @@ def events_of(
 def _hotplug(
     table: StrictTable,
     key: str,
-    at_ms: int,
+    own: EventFile,
     platform: Platform,
     off: set[int],
 ) -> list[Write]:
@@ -116,7 +141,7 @@ def _hotplug(
 
     :param off: those that are offline; changed.
     """
-    cpus = read_cpus(table, platform, key) or ()
+    at_ms, cpus = own.at_ms, own.offline or own.online
     if key == "online":
         if not {*cpus} <= off:
             raise table.error(key, "CPUs that are offline by then")
@@ -139,23 +164,23 @@ def _hotplug(
 
 
 def _of_group(
-    table: StrictTable,
-    at_ms: int,
-    platform: Platform,
-    groups: Sequence[Group],
-    tasks: Mapping[str, Task],
+    table: StrictTable, own: EventFile, groups: Sequence[Group], tasks: Mapping[str, Task]
 ) -> list[Write | Move]:
     """A task goes to a group, or attributes of a group change."""
-    if table.has("task"):
+    if own.task:
         task = tasks[table.text("task", tasks)]
-        group = read_group(table, groups, task.affinities)
+        group = group_of(table, own.group, groups, task.affinities)
         if group is None:
             raise missing_key(table.file, table.key("group"), "the group that the task goes to")
-        return [Move(at_ms, task.name, group)]
-    group = read_group(table, groups)
+        table.only(("at_ms", "task", "group"))
+        return [Move(own.at_ms, task.name, group)]
+    changeable = (*entries_of(Changeable),)
+    table.only(("at_ms", "group", *changeable))
+    group = group_of(table, own.group, groups)
     inside = [cpus for task in tasks.values() if task.group == group for cpus in task.affinities]
-    files = read_change(table, group, groups, platform, inside) if group else ()
+    files = tuple(own.files())
     if group is None or not files:
-        allowed = f"together with task, or with one of {', '.join(CHANGEABLE)}"
+        allowed = f"together with task, or with one of {', '.join(changeable)}"
         raise table.error("group", allowed)
-    return [Write(at_ms, f"{group.path}/{file}", value) for file, value in files]
+    check_change(table, own, group, groups, inside)
+    return [Write(own.at_ms, f"{group.path}/{file}", value) for file, value in files]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keys of people's files, each declared once: a field of a dataclass whose metadata is a `Key`.
+"""Keys of people's files, each declared once: a field of a dataclass, made by `key`.
 
-`read_table` reads and checks by them. ``eascope explain``, the JSON Schemas of ``eascope schema``
-and the tables of reference pages follow from the same declarations.
+`read_table` reads and checks by them. ``eascope explain`` and the JSON Schemas of ``eascope
+schema`` follow from the same declarations.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from eascope.host.errors import (
 )
 
 T = TypeVar("T")
-#: What a file is read for, by name: names that a key may have, a platform, further fields.
+#: What a file is read for, by name: a platform, further fields.
 Context = Mapping[str, Any]
 NO_CONTEXT: Context = {}
 
 _NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
 #: What `is_name` accepts, in words.
 NAME_RULE = "lower-case letters, digits and single dashes, beginning with a letter"
-LINE_RULE = "a non-empty string on one line"
 
 
 def is_name(text: str) -> bool:
@@ -80,208 +79,212 @@ class UnknownKey(WrongValue):
         return no_such_key(file, self.key, self.value, self.allowed.split())
 
 
-@dataclass(frozen=True, eq=False)
+def check_integer(table: object, key: str, least: int, most: int, unit: str) -> None:
+    """Refuse a number of ``table`` whose bounds depend on another key; None is not stated."""
+    value = getattr(table, key)
+    if value is not None and not least <= value <= most:
+        raise WrongValue(key, value, f"an integer in {least}..{most} ({unit})")
+
+
+@dataclass(eq=False)
 class Form:
     """A value that its type, bounds and choices do not describe.
 
-    :param allowed: in words; ``word``: for the column of a table.
+    :param allowed: in words; ``schema`` is JSON Schema, which may accept more.
     :param read: what a value means in a context; raises `WrongValue`.
-    :param schema: JSON Schema, which may accept more.
     """
 
     allowed: str
-    word: str
-    read: Callable[[Any, Context], Any]
     schema: Mapping[str, Any]
+    read: Callable[[Any, Context], Any]
 
 
-def text_form(accepts: Callable[[str], object], allowed: str, word: str, pattern: str) -> Form:
-    """The form of a text that is taken as it stands, or refused."""
+def form_of(accepts: Callable[[Any], object], allowed: str, **schema: Any) -> Form:
+    """The form of a value that is taken as it stands, or refused."""
 
-    def read(value: Any, context: Context) -> str:
-        if not isinstance(value, str) or not accepts(value):
+    def read(value: Any, context: Context) -> Any:
+        if not accepts(value):
             raise WrongValue("", value, allowed)
         return value
 
-    return Form(allowed, word, read, {"type": "string", "pattern": pattern})
+    return Form(allowed, schema, read)
 
 
-NAME = text_form(is_name, NAME_RULE, "name", f"^{_NAME}$")
+def text_form(accepts: Callable[[str], object], allowed: str, pattern: str) -> Form:
+    """The same of a text."""
+    is_text = lambda value: isinstance(value, str) and accepts(value)  # noqa: E731
+    return form_of(is_text, allowed, type="string", pattern=pattern)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+NAME = text_form(is_name, NAME_RULE, f"^{_NAME}$")
+
+
+@dataclass(eq=False)
 class Key:
     """A key of a file.
 
     :param summary: what it is.
     :param span: of a number: the least and the most; of a table, those of its key ``value``.
     :param choices: of a text: all that it may be, or what lists them.
-    :param of: of a text: which names of the context it may be; of a mapping there, it is the value.
+    :param form: of the value; ``each``: of each entry of a list or a mapping.
     :param count: of a list: the least and the most entries.
-    :param table: the table's class, where the field holds the ``meaning()`` of its object, or the
-        object itself.
+    :param table: the table's class, where the field's type is another.
     :param name: in the file, where the field has another.
+    :param default: without it in the file; ``...``: the file must have it.
+    :param allowed: in words, where it is not what the others say.
     """
 
-    summary: str
+    summary: str = ""
     span: tuple[float, float] | None = None
     unit: str = ""
     choices: Collection[str] | Callable[[], Collection[str]] = ()
-    of: str = ""
     form: Form | None = None
+    each: Form | None = None
     count: tuple[int, int] = (1, 1000)
     table: type | None = None
     name: str = ""
+    default: Any = ...
+    allowed: str = ""
 
 
 def key(
-    summary: str,
-    *,
-    optional: bool = False,
-    default: Any = MISSING,
-    default_factory: Any = MISSING,
-    **options: Any,
+    summary: str, least: float | None = None, most: float = 0, unit: str = "", **more: Any
 ) -> Any:
-    """A field that is a `Key`; without a key in the file, an ``optional`` one is None."""
-    declared = {"declared": Key(summary=summary, **options)}
-    if default_factory is not MISSING:
-        return field(default_factory=default_factory, metadata=declared)
-    return field(default=None if optional else default, metadata=declared)
+    """A field that is a `Key`, by `Key`'s fields; without a ``default`` a file must have it."""
+    declared = Key(summary, None if least is None else (least, most), unit, **more)
+    metadata = {"declared": declared}
+    if isinstance(declared.default, dict):
+        return field(default_factory=dict, metadata=metadata)
+    default = MISSING if declared.default is ... else declared.default
+    return field(default=default, metadata=metadata)
 
 
-@dataclass(frozen=True, eq=False)
+def maybe(summary: str, *bounds: Any, **more: Any) -> Any:
+    """A field that is a key, or None."""
+    return key(summary, *bounds, default=None, **more)
+
+
 class Entry:
-    """A key of a table.
+    """A key of a table: its name, its type without None, and the name of its field."""
 
-    :param kind: its type without None.
-    :param default: without it in the file, or `MISSING`: it is needed.
-    :param field: the name of its field.
-    """
-
-    name: str
-    kind: Any
-    key: Key
-    default: Any
-    field: str = ""
-
-    @property
-    def part(self) -> Any:
-        """The type of a list's entries, or of a mapping's values; else None."""
-        arguments = get_args(self.kind)
-        return {tuple: arguments[:1], Mapping: arguments[1:]}.get(get_origin(self.kind), (None,))[0]
-
-    @property
-    def is_list(self) -> bool:
-        """True if it is a list."""
-        return get_origin(self.kind) is tuple
+    def __init__(self, name: str, kind: Any, key: Key, field: str = "") -> None:
+        self.name, self.key, self.field = name, key, field
+        parts = [part for part in get_args(kind) if part is not NoneType]
+        self.kind = kind = parts[0] if NoneType in get_args(kind) else kind
+        self.is_list, self.is_mapping = get_origin(kind) is tuple, get_origin(kind) is Mapping
+        #: The type of each entry of a list or a mapping, and the dataclass of a table, or of each.
+        self.part = get_args(kind)[self.is_mapping] if self.is_list or self.is_mapping else None
+        table = self.part or kind
+        self.table = table if is_dataclass(table) and not key.form else None
 
     @property
     def inner(self) -> Entry:
-        """An entry of the list or the mapping."""
-        return Entry("", self.part, self.key, MISSING)
+        """Each entry of the list or the mapping."""
+        own = self.key
+        return Entry("", self.part, Key(own.summary, own.span, own.unit, own.choices, own.each))
 
     @property
-    def table(self) -> Any:
-        """The dataclass of the table, or of the tables in the list or mapping; else None."""
-        kind = self.part or self.kind
-        return None if self.key.form else kind if is_dataclass(kind) else None
+    def below(self) -> Mapping[str, Entry]:
+        """The keys of the table, or of each of the tables."""
+        return entries_of(self.table, self.key if self.key.span else None) if self.table else {}
 
-    def choices(self, context: Context = NO_CONTEXT) -> Collection[str]:
+    @property
+    def need(self) -> str:
+        """Whether a file must have it, in words."""
+        default = self.key.default
+        if default is ...:
+            return "required"
+        return f"{default} by default" if default not in (None, "", (), {}) else "optional"
+
+    @property
+    def choices(self) -> Collection[str]:
         """All that a text may be; none: any."""
-        own = self.key.choices
-        return context.get(self.key.of, ()) if self.key.of else own() if callable(own) else own
+        return self.key.choices() if callable(self.key.choices) else self.key.choices
 
-    def allowed(self, context: Context = NO_CONTEXT) -> str:
+    @property
+    def allowed(self) -> str:
         """What the value may be, in words."""
-        least, most = self.key.span or self.key.count
-        if self.key.form:
-            return self.key.form.allowed
-        choices = self.choices(context)
+        own, choices = self.key, self.choices
+        if own.allowed or own.form:
+            return own.allowed or (own.form.allowed if own.form else "")
         if self.is_list and self.table:
-            return f"{least} to {most} tables"
+            return f"{own.count[0]} to {own.count[1]} tables"
         if self.is_list:
             names = f"at least one of: {', '.join(choices)}; each at most once"
             return f"a list of {names if choices else 'texts'}"
-        if self.part or self.table:
+        if self.is_mapping or self.table:
             return "a table"
-        if self.kind in (int, float):
-            kind = "an integer" if self.kind is int else "a number"
-            bounds = f"{least}..{most}" if self.kind is int else f"{least:g}..{most:g}"
-            return f"{kind} in {bounds}" + (f" ({self.key.unit})" if self.key.unit else "")
+        if own.span:
+            least, most = own.span
+            words = f"a number in {least:g}..{most:g}"
+            words = f"an integer in {least}..{most}" if self.kind is int else words
+            return f"{words} ({own.unit})" if own.unit else words
         if self.kind is bool:
             return "true or false"
-        return f"one of {', '.join(sorted(choices))}" if choices else LINE_RULE
+        return (
+            f"one of {', '.join(sorted(choices))}" if choices else "a non-empty string on one line"
+        )
 
-    def read(self, value: Any, context: Context) -> Any:
+    def read(self, value: Any, context: Context = NO_CONTEXT) -> Any:
         """What ``value`` means; raises `WrongValue`."""
         if self.key.form:
             return self.key.form.read(value, context)
-        wrong = WrongValue("", value, self.allowed(context))
         if self.is_list:
-            return self._list(value, context, wrong)
-        if self.part or self.table:
+            return self._list(value, context)
+        wrong = WrongValue("", value, self.allowed)
+        if self.is_mapping or self.table:
             if not isinstance(value, dict):
                 raise wrong
-            if self.table and not self.part:
-                made = read_table(self.kind, value, context, self.key if self.key.span else None)
-                return made.meaning() if hasattr(made, "meaning") else made
-            return {name: _below(name, self.inner, value[name], context) for name in value}
-        return self._plain(value, context, wrong)
-
-    def _list(self, value: Any, context: Context, wrong: WrongValue) -> tuple[Any, ...]:
-        least, most = self.key.count
-        if not isinstance(value, list):
-            raise wrong
-        if not self.table:
-            choices = self.choices(context)
-            names = choices and ({*value} - {*choices} or len({*value}) < len(value))
-            if len(value) < least or not all(map(is_line, value)) or names:
-                raise wrong
-            return tuple(value)
-        if not all(isinstance(item, dict) for item in value):
-            raise wrong
-        if not least <= len(value) <= most:
-            raise WrongValue("", f"{len(value)} tables", wrong.allowed)
-        return tuple(_below(f"[{at}]", self.inner, item, context) for at, item in enumerate(value))
-
-    def _plain(self, value: Any, context: Context, wrong: WrongValue) -> Any:
+            if self.is_mapping:
+                return {name: _below(name, self.inner, value[name], context) for name in value}
+            made = read_table(self.kind, value, context, self.key if self.key.span else None)
+            return made.meaning() if hasattr(made, "meaning") else made
         if not is_plain(self.kind, value):
             raise wrong
         if self.kind is str:
-            choices = self.choices(context)
-            if not is_line(value) or ((choices or self.key.of) and value not in choices):
-                wrong.allowed += nearest(value, choices) if is_line(value) else ""
+            if not is_line(value) or (self.choices and value not in self.choices):
+                wrong.allowed += nearest(value, self.choices) if is_line(value) else ""
                 raise wrong
-            return choices[value] if self.key.of and isinstance(choices, Mapping) else value
-        if self.key.span and not self.key.span[0] <= value <= self.key.span[1]:
+        elif self.key.span and not self.key.span[0] <= value <= self.key.span[1]:
             raise wrong
         return float(value) if self.kind is float else value
 
+    def _list(self, value: Any, context: Context) -> tuple[Any, ...]:
+        (least, most), wrong = self.key.count, WrongValue("", value, self.allowed)
+        if not isinstance(value, list):
+            raise wrong
+        if self.table:
+            if not all(isinstance(item, dict) for item in value):
+                raise wrong
+            if not least <= len(value) <= most:
+                raise WrongValue("", f"{len(value)} tables", wrong.allowed)
+            inner = self.inner
+            return tuple(_below(f"[{at}]", inner, row, context) for at, row in enumerate(value))
+        if len(value) < least or not all(map(is_line, value)):
+            raise wrong
+        if self.choices and (not {*value} <= {*self.choices} or len({*value}) < len(value)):
+            raise wrong
+        return tuple(value)
+
+    @property
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""
-        (least, most), choices = self.key.count, self.choices()
         if self.key.form:
             return {**self.key.form.schema}
         if self.is_list:
+            least, most = self.key.count
             bounds = {"minItems": least} | ({"maxItems": most} if self.table else {})
-            return {"type": "array", "items": self.inner.schema(), **bounds}
-        if self.table and not self.part:
+            return {"type": "array", "items": self.inner.schema, **bounds}
+        if self.is_mapping:
+            return {"type": "object", "additionalProperties": self.inner.schema}
+        if self.table:
             return schema(self.kind, self.key if self.key.span else None)
-        if self.part:
-            return {"type": "object", "additionalProperties": self.inner.schema()}
-        if self.kind in (int, float) and self.key.span:
+        if self.key.span:
             kind = "integer" if self.kind is int else "number"
             return {"type": kind, "minimum": self.key.span[0], "maximum": self.key.span[1]}
         if self.kind is bool:
             return {"type": "boolean"}
-        return {"enum": [*choices]} if choices else {"type": "string", "pattern": r"\S"}
-
-    def __str__(self) -> str:
-        """The key for a person: what it is, what is allowed, whether a file must have it."""
-        shown = "" if self.default is None or self.default == () else f", default {self.default}"
-        need = "required" if self.default is MISSING else f"optional{shown}"
-        lines = f"{self.name}: {self.key.summary}\n  allowed: {self.allowed()}; {need}"
-        return f"{lines}\n  keys: {', '.join(entries_of(self.table))}" if self.table else lines
+        return {"enum": [*self.choices]} if self.choices else {"type": "string", "pattern": r"\S"}
 
 
 def _below(where: str, entry: Entry, value: Any, context: Context) -> Any:
@@ -299,61 +302,62 @@ def entries_of(kind: Any, figure: Key | None = None) -> Mapping[str, Entry]:
     """
     hints, found = get_type_hints(kind), {}
     if version := getattr(kind, "schema_version", None):
-        only = Key(summary="version of this format", span=(version, version))
-        found["schema"] = Entry("schema", int, only, MISSING)
-    for own in fields(kind):
-        if declared := own.metadata.get("declared"):
-            name = declared.name or own.name
-            hint = declared.table or hints[own.name]
-            parts = [part for part in get_args(hint) if part is not NoneType]
-            hint = parts[0] if NoneType in get_args(hint) else hint
+        own = Key("version of this format", (version, version))
+        found["schema"] = Entry("schema", int, own)
+    for entry in fields(kind):
+        if declared := entry.metadata.get("declared"):
+            name = declared.name or entry.name
             used = figure if figure and name == "value" else declared
-            default = own.default if own.default_factory is MISSING else own.default_factory()
-            found[name] = Entry(name, hint, used, default, own.name)
+            found[name] = Entry(name, declared.table or hints[entry.name], used, entry.name)
     return found
 
 
 def read_table(
-    kind: type[T],
+    kind: Callable[..., T],
     table: Mapping[str, Any],
     context: Context = NO_CONTEXT,
     figure: Key | None = None,
 ) -> T:
     """An object of the dataclass ``kind`` from a file, or a table of it.
 
-    The class may have a method ``check``: rules across keys. Its fields without a key are taken
-    from the context.
+    The class may have a method ``check``: rules across keys. The fields that the context has
+    are taken from there.
 
     :param figure: what the key ``value`` may be.
     :raises WrongValue: for the first key that is unknown (a misspelt one is also missing), wrong or
         missing, then for the first rule that is not kept.
     """
-    of: Any = kind
-    entries = entries_of(of, figure)
+    entries = entries_of(kind, figure)
     for name in table:
         if name not in entries:
             raise UnknownKey(name, table[name], " ".join(sorted(entries)))
-    others = {own.name for own in fields(of)} - {entry.field for entry in entries.values()}
-    given = {name: context[name] for name in others if name in context}
+    of: Any = kind
+    given = {own.name: context[own.name] for own in fields(of) if own.name in context}
     for name, entry in entries.items():
+        if entry.field in given:
+            continue
         if name in table:
             given[entry.field] = _below(name, entry, table[name], context)
-        elif entry.default is MISSING:
-            raise WrongValue(name, MISSING, entry.allowed(context))
+        elif entry.key.default is ...:
+            raise WrongValue(name, MISSING, entry.allowed)
     given.pop("", None)  # the schema
     made = kind(**given)
     getattr(made, "check", lambda: None)()
     return made
 
 
-def all_keys(kind: Any, where: str = "", figure: Key | None = None) -> Iterator[tuple[str, Entry]]:
-    """Every key below ``kind`` with its dotted path, a table before what is in it."""
-    for name, entry in entries_of(kind, figure).items():
-        yield f"{where}{name}", entry
-        if entry.table:
-            by_name = "NAME." if entry.part and not entry.is_list else ""
-            inner = entry.key if entry.key.span else None
-            yield from all_keys(entry.table, f"{where}{name}.{by_name}", inner)
+def same(kind: Any, table: object) -> dict[str, Any]:
+    """The fields that the dataclass ``kind`` and ``table`` both have."""
+    names = (own.name for own in fields(kind))
+    return {name: getattr(table, name) for name in names if hasattr(table, name)}
+
+
+def all_keys(kind: Any) -> Iterator[tuple[str, Entry]]:
+    """The keys of the dataclass ``kind``, and all below them, with their dotted paths."""
+    todo = [*entries_of(kind).items()]
+    for path, entry in todo:
+        yield path, entry
+        todo += ((f"{path}.{name}", below) for name, below in entry.below.items())
 
 
 def schema(kind: Any, figure: Key | None = None) -> dict[str, Any]:
@@ -362,9 +366,9 @@ def schema(kind: Any, figure: Key | None = None) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
-            name: {"description": entry.key.summary, **entry.schema()}
+            name: {"description": entry.key.summary, **entry.schema}
             for name, entry in entries.items()
         },
-        "required": [name for name, entry in entries.items() if entry.default is MISSING],
+        "required": [name for name, entry in entries.items() if entry.key.default is ...],
         "additionalProperties": False,
     }

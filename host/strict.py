@@ -16,7 +16,7 @@ import stat
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from eascope.host import keys
 from eascope.host.errors import (
@@ -24,7 +24,6 @@ from eascope.host.errors import (
     bad_input,
     missing_key,
     names_allowed,
-    nearest,
     no_such_key,
     one_line,
     shortened,
@@ -203,32 +202,29 @@ class StrictTable:
             raise missing_key(self.file, self.key(key), allowed)
         return self.data[key]
 
+    def _read(self, key: str, kind: Any, **options: Any) -> Any:
+        """The value of ``key`` by a declaration (`host.keys`)."""
+        entry = keys.Entry(key, kind, keys.Key(**options))
+        value = self.value(key, entry.allowed)
+        try:
+            return entry.read(value)
+        except keys.WrongValue as wrong:
+            raise wrong.below(self.key(key)).line(self.file) from None
+
     def integer(self, key: str, minimum: int, maximum: int, unit: str = "") -> int:
         """An integer in ``minimum..maximum``; a boolean or a float is not one."""
-        allowed = f"an integer in {minimum}..{maximum}" + (f" ({unit})" if unit else "")
-        value = self.value(key, allowed)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self.error(key, allowed)
-        if not minimum <= value <= maximum:
-            raise self.error(key, allowed)
+        value: int = self._read(key, int, span=(minimum, maximum), unit=unit)
         return value
 
     def flag(self, key: str) -> bool:
         """``true`` or ``false``."""
-        value = self.value(key, "true or false")
-        if not isinstance(value, bool):
-            raise self.error(key, "true or false")
+        value: bool = self._read(key, bool)
         return value
 
     def number(self, key: str, minimum: float, maximum: float, unit: str = "") -> float:
         """An integer or float in ``minimum..maximum``."""
-        allowed = f"a number in {minimum:g}..{maximum:g}" + (f" ({unit})" if unit else "")
-        value = self.value(key, allowed)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(key, allowed)
-        if not minimum <= value <= maximum:  # not true of nan either
-            raise self.error(key, allowed)
-        return float(value)
+        value: float = self._read(key, float, span=(minimum, maximum), unit=unit)
+        return value
 
     def text(self, key: str, choices: Iterable[str] = (), listing: str = "") -> str:
         """A non-empty string without control characters; one of ``choices`` when given.
@@ -236,23 +232,15 @@ class StrictTable:
         :param listing: as for `host.errors.unknown`.
         """
         known = sorted(choices)
-        allowed = f"one of {', '.join(known)}" if known else "a non-empty string on one line"
-        if known and listing:
-            allowed = f"a known name{names_allowed('', known, listing)}"
-        value: str = self.value(key, allowed)
-        if not is_line(value):
-            raise self.error(key, allowed)
-        if known and value not in known and listing:
+        allowed = f"a known name{names_allowed('', known, listing)}" if known and listing else ""
+        value: str = self._read(key, str, choices=() if listing else known, allowed=allowed)
+        if listing and known and value not in known:
             raise self.error(key, f"a known name{names_allowed(value, known, listing)}")
-        if known and value not in known:
-            raise self.error(key, allowed + nearest(value, known))
         return value
 
     def name(self, key: str) -> str:
         """A string that can stand in file names, flags and columns."""
-        value = self.value(key, NAME_RULE)
-        if not isinstance(value, str) or not is_name(value):
-            raise self.error(key, NAME_RULE)
+        value: str = self._read(key, str, form=keys.NAME)
         return value
 
     def texts(
@@ -262,17 +250,9 @@ class StrictTable:
 
         :param allowed: for messages; by default it lists the choices.
         """
-        allowed = allowed or (
-            f"a list of at least one of: {', '.join(choices)}; each at most once"
-            if choices
-            else "a list of texts"
-        )
-        value = self.value(key, allowed)
-        if not isinstance(value, list) or len(value) < least or not all(map(is_line, value)):
-            raise self.error(key, allowed)
-        if choices and (not set(value) <= set(choices) or len(set(value)) < len(value)):
-            raise self.error(key, allowed)
-        return tuple(value)
+        options = {"choices": choices, "allowed": allowed, "count": (least, 0)}
+        value: tuple[str, ...] = self._read(key, tuple[str, ...], **options)
+        return value
 
     def table(self, key: str) -> StrictTable:
         """The table at ``key``."""
@@ -294,12 +274,12 @@ class StrictTable:
             for index, item in enumerate(value)
         )
 
-    def decoded(self, kind: type[T], context: keys.Context = keys.NO_CONTEXT) -> T:
+    def decoded(self, kind: Callable[..., T], context: keys.Context = keys.NO_CONTEXT) -> T:
         """The keys of the dataclass ``kind``; the table has no others but those read before.
 
         :param context: as for `host.keys.read_table`.
         """
-        names = {*keys.entries_of(cast(Any, kind))}
+        names = {*keys.entries_of(kind)} - {*context}
         self.only(names | self._asked)
         value = {name: self.data[name] for name in self.data if name in names}
         self._asked |= names
