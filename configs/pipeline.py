@@ -8,13 +8,13 @@ digest, but do not depend on these figures.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 
 from eascope.configs.core import Core, Parameter
-from eascope.configs.source import source_text
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.errors import bad_input, missing_key
+from eascope.host.errors import bad_input
+from eascope.host.keys import key
 from eascope.host.strict import StrictTable, read_toml
 
 PIPELINES = Path(__file__).resolve().parent / "cores" / "pipelines"
@@ -106,10 +106,10 @@ def load_pipeline(core: Core, directory: Path = PIPELINES) -> Pipeline:
         core=core.name,
         path=path,
         model=model,
-        latencies=_all_figures(top.table("latencies"), latencies),
-        memory_pipelines=_all_figures(top.table("memory_pipelines"), MEMORY_PIPELINES),
-        stages=_all_figures(top.table("stages"), STAGES[model]),
-        caches=_all_figures(top.table("caches"), CACHES),
+        latencies=_figures(top.table("latencies"), latencies),
+        memory_pipelines=_figures(top.table("memory_pipelines"), MEMORY_PIPELINES),
+        stages=_figures(top.table("stages"), STAGES[model]),
+        caches=_figures(top.table("caches"), CACHES),
         digest=sha256_bytes(canonical_json(top.data)),
     )
     top.finish()
@@ -134,31 +134,17 @@ def _check(top: StrictTable, pipeline: Pipeline) -> None:
         )
 
 
-def _all_figures(
-    table: StrictTable, known: Mapping[str, tuple[int, int, str]]
-) -> Mapping[str, Parameter]:
-    figures = _figures(table, known)
-    for name, (smallest, largest, unit) in known.items():
-        if name not in figures:
-            raise missing_key(
-                table.file,
-                table.key(name),
-                f"a table with value ({smallest}..{largest} {unit}) and source",
-            )
-    return figures
-
-
 def _figures(
     table: StrictTable, known: Mapping[str, tuple[int, int, str]]
 ) -> Mapping[str, Parameter]:
-    """The figures in ``table``, each with value and source; none outside of ``known``."""
-    figures = {}
-    for key, (smallest, largest, unit) in known.items():
-        if table.has(key):
-            entry = table.table(key)
-            figures[key] = Parameter(
-                entry.integer("value", smallest, largest, unit), source_text(entry)
-            )
-            entry.finish()
-    table.finish()
+    """The figures in ``table``, each with value and source: all that are ``known``."""
+    declared = {
+        name: key(unit, least, most, unit, allowed=_TABLE.format(least, most, unit))
+        for name, (least, most, unit) in known.items()
+    }
+    kind = make_dataclass("Figures", ((name, Parameter, own) for name, own in declared.items()))
+    figures: Mapping[str, Parameter] = vars(table.decoded(kind))
     return figures
+
+
+_TABLE = "a table with value ({}..{} {}) and source"

@@ -52,6 +52,7 @@ from eascope.experiments.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, missing_key, shortened
 from eascope.host.keys import (
+    TABLE,
     WrongValue,
     check_integer,
     entries_of,
@@ -64,8 +65,6 @@ from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
 
 MOST_PROGRAMS = 9
-#: What another reader checks.
-TABLE = form_of(lambda value: isinstance(value, dict), "a table", type="object")
 TEXT = form_of(lambda value: isinstance(value, str), "the text of a file of rt-app", type="string")
 
 

@@ -8,7 +8,7 @@ schema`` follow from the same declarations.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -116,6 +116,8 @@ def text_form(accepts: Callable[[str], object], allowed: str, pattern: str) -> F
     return form_of(is_text, allowed, type="string", pattern=pattern)
 
 
+#: A table that another reader checks.
+TABLE = form_of(lambda value: isinstance(value, dict), "a table", type="object")
 NAME = text_form(is_name, NAME_RULE, f"^{_NAME}$")
 
 
@@ -175,7 +177,7 @@ class Entry:
         #: The type of each entry of a list or a mapping, and the dataclass of a table, or of each.
         self.part = get_args(kind)[self.is_mapping] if self.is_list or self.is_mapping else None
         table = self.part or kind
-        self.table = table if is_dataclass(table) and not key.form else None
+        self.table: Any = table if is_dataclass(table) and not key.form else None
 
     @property
     def inner(self) -> Entry:
@@ -307,7 +309,9 @@ def entries_of(kind: Any, figure: Key | None = None) -> Mapping[str, Entry]:
     for entry in fields(kind):
         if declared := entry.metadata.get("declared"):
             name = declared.name or entry.name
-            used = figure if figure and name == "value" else declared
+            used = declared
+            if figure and name == "value":
+                used = Key(figure.summary, figure.span, figure.unit)
             found[name] = Entry(name, declared.table or hints[entry.name], used, entry.name)
     return found
 
@@ -350,14 +354,6 @@ def same(kind: Any, table: object) -> dict[str, Any]:
     """The fields that the dataclass ``kind`` and ``table`` both have."""
     names = (own.name for own in fields(kind))
     return {name: getattr(table, name) for name in names if hasattr(table, name)}
-
-
-def all_keys(kind: Any) -> Iterator[tuple[str, Entry]]:
-    """The keys of the dataclass ``kind``, and all below them, with their dotted paths."""
-    todo = [*entries_of(kind).items()]
-    for path, entry in todo:
-        yield path, entry
-        todo += ((f"{path}.{name}", below) for name, below in entry.below.items())
 
 
 def schema(kind: Any, figure: Key | None = None) -> dict[str, Any]:

@@ -202,29 +202,27 @@ class StrictTable:
             raise missing_key(self.file, self.key(key), allowed)
         return self.data[key]
 
-    def _read(self, key: str, kind: Any, **options: Any) -> Any:
+    def _read(self, key: str, kind: type[T], **options: Any) -> T:
         """The value of ``key`` by a declaration (`host.keys`)."""
         entry = keys.Entry(key, kind, keys.Key(**options))
         value = self.value(key, entry.allowed)
         try:
-            return entry.read(value)
+            read: T = entry.read(value)
+            return read
         except keys.WrongValue as wrong:
             raise wrong.below(self.key(key)).line(self.file) from None
 
     def integer(self, key: str, minimum: int, maximum: int, unit: str = "") -> int:
         """An integer in ``minimum..maximum``; a boolean or a float is not one."""
-        value: int = self._read(key, int, span=(minimum, maximum), unit=unit)
-        return value
+        return self._read(key, int, span=(minimum, maximum), unit=unit)
 
     def flag(self, key: str) -> bool:
         """``true`` or ``false``."""
-        value: bool = self._read(key, bool)
-        return value
+        return self._read(key, bool)
 
     def number(self, key: str, minimum: float, maximum: float, unit: str = "") -> float:
         """An integer or float in ``minimum..maximum``."""
-        value: float = self._read(key, float, span=(minimum, maximum), unit=unit)
-        return value
+        return self._read(key, float, span=(minimum, maximum), unit=unit)
 
     def text(self, key: str, choices: Iterable[str] = (), listing: str = "") -> str:
         """A non-empty string without control characters; one of ``choices`` when given.
@@ -240,8 +238,7 @@ class StrictTable:
 
     def name(self, key: str) -> str:
         """A string that can stand in file names, flags and columns."""
-        value: str = self._read(key, str, form=keys.NAME)
-        return value
+        return self._read(key, str, form=keys.NAME)
 
     def texts(
         self, key: str, choices: Collection[str] = (), allowed: str = "", least: int = 1
@@ -251,15 +248,11 @@ class StrictTable:
         :param allowed: for messages; by default it lists the choices.
         """
         options = {"choices": choices, "allowed": allowed, "count": (least, 0)}
-        value: tuple[str, ...] = self._read(key, tuple[str, ...], **options)
-        return value
+        return self._read(key, tuple[str, ...], **options)
 
     def table(self, key: str) -> StrictTable:
         """The table at ``key``."""
-        value = self.value(key, "a table")
-        if not isinstance(value, dict):
-            raise self.error(key, "a table")
-        return StrictTable(self.file, value, self.key(key))
+        return StrictTable(self.file, self._read(key, dict, form=keys.TABLE), self.key(key))
 
     def tables(self, key: str, minimum: int, maximum: int) -> tuple[StrictTable, ...]:
         """The array of tables at ``key``, with ``minimum..maximum`` entries."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from eascope.configs.devicetree import FLAVOURS
 from eascope.host.errors import EascopeError, RequestError, missing_key
 from eascope.host.imports import REPO
+from eascope.host.keys import WrongValue, key
 from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
 from eascope.kernels.queues import (
     changes_something,
@@ -49,6 +50,14 @@ BOOT_RULE = (
 )
 
 
+def _queues() -> list[str]:
+    return [path.name for path in folders_of_queues(SERIES)]
+
+
+def _fragments() -> list[str]:
+    return sorted(path.stem for path in FRAGMENTS.glob("*.config"))
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel: its queues in order, and the fragments of its configuration.
@@ -61,9 +70,9 @@ class Kernel:
     """
 
     name: str
-    summary: str
-    series: tuple[str, ...]
-    fragments: tuple[str, ...]
+    summary: str = key("one line")
+    series: tuple[str, ...] = key("its queues in order", choices=_queues)
+    fragments: tuple[str, ...] = key("of its configuration, in order", choices=_fragments)
     own: tuple[Path, ...] = ()
     release: str = ""
     tree: Tree | None = None
@@ -99,14 +108,15 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Declared:
-    """The state that a variant stands for.
+    """The state that a variant stands for."""
 
-    :param eas: whether energy-aware scheduling is on.
-    :param governor: the cpufreq governor of every policy.
-    """
+    eas: bool = key("whether energy-aware scheduling is on")
+    governor: str = key("of every policy", choices=GOVERNORS)
 
-    eas: bool
-    governor: str
+    def check(self) -> None:
+        """EAS has one governor."""
+        if self.eas and self.governor != EAS_GOVERNOR:
+            raise WrongValue("governor", self.governor, f"{EAS_GOVERNOR} where eas = true")
 
 
 @dataclass(frozen=True)
@@ -181,7 +191,7 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
     """
     top = read_toml(path)
     kernels = {table.where.split(".")[1]: table for table in _named(top, "kernel")}
-    known = {name: _kernel(name, table) for name, table in kernels.items()}
+    known = {name: table.decoded(Kernel, {"name": name}) for name, table in kernels.items()}
     variants = {
         name: _variant(name, table, known)
         for table in _named(top, "variant")
@@ -367,27 +377,6 @@ def _named(top: StrictTable, key: str) -> list[StrictTable]:
     return [group.table(name) for name in group.data]
 
 
-def _kernel(name: str, table: StrictTable) -> Kernel:
-    kernel = Kernel(
-        name,
-        table.text("summary"),
-        _files(table, "series", SERIES, "series"),
-        _files(table, "fragments", FRAGMENTS, "*.config"),
-    )
-    table.finish()
-    return kernel
-
-
-def _files(table: StrictTable, key: str, folder: Path, what: str) -> tuple[str, ...]:
-    """A list of names of queues (folders with a ``series`` file) or fragments (``*.config``)."""
-    known = (
-        [path.name for path in folders_of_queues(folder)]
-        if what == "series"
-        else sorted(path.stem for path in folder.glob(what))
-    )
-    return table.texts(key, known)
-
-
 def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Variant:
     variant = Variant(
         name=name,
@@ -398,7 +387,7 @@ def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Va
         dtb=table.text("dtb", FLAVOURS),
         boot=_boot(table),
         switches=read_switches(table),
-        declares=_declares(table.table("declares")),
+        declares=table.table("declares").decoded(Declared),
         releases=table.texts("releases", RELEASES) if table.has("releases") else (),
     )
     table.finish()
@@ -421,15 +410,6 @@ def is_boot(text: str) -> bool:
     """Whether these are boot arguments that a variant may have."""
     names = [argument.partition("=")[0] for argument in text.split()]
     return bool(_BOOT.fullmatch(text)) and not {*names} & {*_TAKES_CPUS}
-
-
-def _declares(table: StrictTable) -> Declared:
-    eas = table.flag("eas")
-    governor = table.text("governor", GOVERNORS)
-    if eas and governor != EAS_GOVERNOR:
-        raise table.error("governor", f"{EAS_GOVERNOR} where eas = true")
-    table.finish()
-    return Declared(eas, governor)
 
 
 def boot_args(variant: Variant) -> str:

@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eascope.experiments.cli.output import print_json
 from eascope.host.errors import RequestError, names_allowed, shown, unknown
-
-if TYPE_CHECKING:
-    from eascope.host.keys import Entry
 
 SUMMARY = "say what a key of a file is, what it may be, and which keys are below it"
 EXAMPLE = "eascope explain scenario.task.phase.run_us"
@@ -48,8 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from eascope.host.keys import entries_of, schema
 
     kind, *path = options.key.split(".")
-    below: Mapping[str, Entry] = entries_of(declared(kind))
-    lines, rules = [f"{kind}: a file"], schema(declared(kind))
+    below, lines, rules = entries_of(declared(kind)), [f"{kind}: a file"], schema(declared(kind))
     for at, name in enumerate(path):
         if name not in below:
             where = ".".join([kind, *path[:at]])

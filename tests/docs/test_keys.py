@@ -12,9 +12,9 @@ from eascope.configs.pipeline import load_pipeline
 from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.experiments.scenario_file import load_scenario
 from eascope.experiments.scenario_names import names as scenario_names
-from eascope.host.keys import all_keys
 from eascope.host.strict import StrictTable
 from eascope.kernels.variants import VARIANTS, load_catalogue
+from tests.support.declared import all_keys
 from tests.support.markdown import code_words
 from tests.support.repo import REPO
 

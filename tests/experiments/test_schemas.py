@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The declared keys of files: what is explained, and what a schema says of whole and damaged files."""
+"""The declared keys of files: what is explained, and what their schemas say."""
 
 import json
 import random
@@ -15,17 +15,17 @@ from eascope.configs.core import CORES
 from eascope.experiments import scenario_names
 from eascope.experiments.cli.explain import KINDS, declared
 from eascope.host.errors import RequestError
-from eascope.host.keys import all_keys
 from eascope.host.strict import toml_text
 from tests.experiments.test_broken_files import WRONG, damaged, kinds, places
 from tests.support.command import json_inside, output_of, refused
+from tests.support.declared import all_keys
 
 FILES = {
     "core": sorted(CORES.glob("*.toml")),
     "scenario": sorted(scenario_names.ROOT.rglob("*.toml")),
 }
 #: Damages of a kind's files that are tried: so many, drawn by a seed.
-TRIES = 150
+TRIES = 60
 
 
 def document(file: Path) -> dict[str, Any]:
@@ -35,7 +35,8 @@ def document(file: Path) -> dict[str, Any]:
 def checker(kind: str) -> Callable[[Any], bool]:
     rules = json_inside("schema", kind)
     jsonschema.Draft202012Validator.check_schema(rules)
-    return jsonschema.Draft202012Validator(rules).is_valid
+    valid: Callable[[Any], bool] = jsonschema.Draft202012Validator(rules).is_valid
+    return valid
 
 
 def test_each_kind_has_files() -> None:
@@ -60,6 +61,8 @@ def test_a_schema_refuses_what_the_reader_refuses(kind: str, tmp_path: Path) -> 
         file = drawn.choice(FILES[kind])
         whole = document(file)
         place = drawn.choice([*places(whole)])
+        if "source_conditions" in place[:-1]:  # another reader's
+            continue
         for how, copy in damaged(whole, place):
             path = tmp_path / file.name
             path.write_text(toml_text(copy))
@@ -103,7 +106,7 @@ def test_a_key_is_explained() -> None:
         (("explain", "scenari.task"), "unknown kind 'scenari' (did you mean scenario?): allowed:"),
         (
             ("explain", "core.l2.size_kb"),
-            "no key 'size_kb' in core.l2 (did you mean size_kib?): al",
+            "no key 'size_kb' in core.l2 (did you mean size_kib?)",
         ),
     ],
 )
