@@ -134,12 +134,20 @@ def _recorded(value: Any, context: Context) -> tuple[str, ...]:  # noqa: ANN401 
     return () if value == "others" else tuple(value)
 
 
-_NUMBER = {"type": ["integer", "string"], "minimum": 1}
-COUNT = Form(f"an integer in 1..{MOST_THREADS}, or a name of CPUs", _NUMBER, _count)
-REPEAT = Form('an integer in 1..1000000, or "forever"', _NUMBER, _repeat)
+_WORDS = ["integer", "string"]
+COUNT = Form(
+    f"an integer in 1..{MOST_THREADS}, or a name of CPUs",
+    {"type": _WORDS, "minimum": 1, "maximum": MOST_THREADS},
+    _count,
+)
+REPEAT = Form(
+    'an integer in 1..1000000, or "forever"',
+    {"type": _WORDS, "minimum": 1, "maximum": 1_000_000, "pattern": "^forever$"},
+    _repeat,
+)
 RECORDED = Form(
     'threads of the scenario\'s recording that no task above has, or "others": the rest',
-    {"type": ["string", "array"], "pattern": "^others$", "minItems": 1},
+    {"type": ["string", "array"], "pattern": "^others$", "items": {"type": "string"}},
     _recorded,
 )
 

@@ -132,6 +132,10 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if path.suffix == ".json"
         else read_toml(path)
     )
+    for table in top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ():
+        if table.has("finding"):
+            where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
+            raise table.error("finding", f"nothing: {where} has it")
     own = top.decoded(ScenarioFile, {"platform": platform})
     rt_app = read_own(top, platform) if own.rt_app else None
     if not (own.program or rt_app or own.task):
