@@ -17,6 +17,7 @@ import polars as pl
 
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.measures import MEASURES
+from eascope.analysis.measures.interrupts import check_interrupts
 from eascope.analysis.measures.registry import Measure
 from eascope.analysis.measures.stages import check_events
 from eascope.analysis.programs import OPERATIONS
@@ -172,6 +173,7 @@ def result_of(source: RunData) -> Result:
     """
     check_gets_on(source)
     check_events(source)
+    check_interrupts(source)
     values = {measure.name: _value(measure, source) for measure in MEASURES}
     measured = {name: value for name, value in values.items() if value is not None}
     own = {entry.name for entry in fields(Result)}

@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eascope.analysis.answer import answers, entries
-from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.compare_text import floor_words, head, number, signed, text
 from eascope.analysis.statistics import ENOUGH
 from eascope.analysis.verdict_text import short
+from eascope.analysis.warnings import warnings
 from eascope.host.record import Record
 from eascope.host.table import Table
 
 #: Lines, however many variants there are, with the two below that say where figures and report are.
 LINES = 27
 _BELOW = 2
-#: Lines of `attention` that are shown.
+#: Lines of `warnings` that are shown.
 NOTED = 3
 PERCENTILES = ("p50", "p95", "p99")
 #: Tasks whose latencies are shown however many expectations there are.
@@ -106,11 +106,11 @@ _ROOM = LINES - _BELOW - 3
 
 
 def _answer(comparison: Comparison, leading: int) -> list[str]:
-    """The answer and lines of `attention`, as many as there is room for.
+    """The answer and lines of `warnings`, as many as there is room for.
 
     :param leading: rows that the table has anyway.
     """
-    noted = attention(comparison)
+    noted = warnings(comparison)
     # What was run has an empty line before and after it. A task and an expectation are shown in
     # any case, and the first of what is noted.
     free = _ROOM - len(head(comparison)) - 2 - leading - 2
@@ -144,7 +144,7 @@ def _first(lines: list[str], room: int, words: str) -> list[str]:
 
 def everything(comparison: Comparison) -> str:
     """The answer, then every measure, all values by seed, expectations with their sources."""
-    return "\n".join([*answers(comparison), *attention(comparison), "", text(comparison)])
+    return "\n".join([*answers(comparison), *warnings(comparison), "", text(comparison)])
 
 
 def _leading(comparison: Comparison) -> list[GlanceRow]:

@@ -20,13 +20,14 @@ from eascope.analysis.tables.tasks import OTHER
 from eascope.host.errors import nearest
 
 PROGRAM = "program"
-#: What the keys of a measure are, of those that the scenario names: tasks, programs or groups.
+#: What the keys of a measure are, of those that the scenario names.
 _NAMED = {
     (measure.name,): measure.by.strip("<>")
     for measure in MEASURES
-    if measure.by in ("<task>", "<program>", "<group>")
+    if measure.by in ("<task>", "<program>", "<group>", "<load>")
 } | {("task_work_s",): "task", ("energy_j", "task"): "task", ("energy_j", "group"): "group"}
-#: Names of a scenario: of its tasks (programs among them: they have threads), programs and groups.
+#: Names of a scenario: of its tasks (programs among them: they have threads), programs, groups and
+#: loads of interrupts.
 Named = Mapping[str, Sequence[str]]
 #: Types of all keys: of a measure, what its function returns.
 _TYPES = get_type_hints(Result) | {
@@ -40,7 +41,7 @@ NO_MEASURES = ("engine", "expect", "more", "power_model")
 def wrong_path(path: Sequence[str], named: Named) -> str:
     """Why ``path`` cannot be a measure, in words; empty if it can.
 
-    :param named: names of the scenario, by ``task``, ``program`` and ``group``.
+    :param named: names of the scenario, by ``task``, ``program``, ``group`` and ``load``.
     """
     here: Any = Result
     for depth, key in enumerate(path):
@@ -50,10 +51,10 @@ def wrong_path(path: Sequence[str], named: Named) -> str:
         if known and key not in known:
             return f"no {key!r} there: allowed: {', '.join(known)}{nearest(key, known)}"
         if get_origin(here) is tuple and not key.isdigit():
-            return f"{key!r} is no index: allowed: a number from 0"
+            return f"{key!r} is not an index; expected a number from 0"
         here = _below(here, key)
     if _keys(here, path, named) is not None:
-        return f"{'.'.join(path)} is several numbers: allowed: one of them, such as " + ".".join(
+        return f"{'.'.join(path)} is several numbers; choose one of them, such as " + ".".join(
             [*path, _example(here, path, named)]
         )
     return ""

@@ -13,7 +13,6 @@ import polars as pl
 
 from eascope.analysis import decisions
 from eascope.analysis.answer import answers, clock_caption
-from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison
 from eascope.analysis.compare_text import SPREAD, interval_words, parts_tables, table
 from eascope.analysis.energy_models import EnergyModels
@@ -22,6 +21,7 @@ from eascope.analysis.records.cell import TaskRecord
 from eascope.analysis.robust_text import expectation_lines, robust_table
 from eascope.analysis.tables.tasks import OTHER
 from eascope.analysis.verdict_text import counts, details, word
+from eascope.analysis.warnings import warnings
 from eascope.host.cache import write_atomic
 from eascope.host.table import Column, Row, Table, TableCell
 
@@ -108,9 +108,9 @@ def _lead(comparison: Comparison) -> str:
     elided = "busy loops elided" if cell.elide else "busy loops executed"
     lines = "<br>\n".join(f"{escape(line)}." for line in answers(comparison))
     lead = f'<p class="lead">{lines}</p>\n'
-    if noted := attention(comparison):
+    if noted := warnings(comparison):
         items = "".join(f"<li>{escape(line)}.</li>" for line in noted)
-        lead += f'<ul class="attention">{items}</ul>\n'
+        lead += f'<ul class="warnings">{items}</ul>\n'
     return lead + (
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
         f"({escape(error_words(comparison.variants[comparison.baseline][0]))}; {elided}). "

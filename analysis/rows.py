@@ -61,6 +61,7 @@ RANGES: Mapping[str, Range] = {
 #: Headings of lines that measures declare, in their order; any other comes after them.
 GROUPS = (
     *("active energy of (other)", "running time of (other)", "hard interrupts"),
+    "loads of interrupts",
     *("speed, 100 % = all of a largest CPU", "turns that ended", "frames", "completion"),
     *(
         "running time by group",
@@ -178,7 +179,7 @@ def rows(
     yield MeasureRow("work", f"in {cell.work.unit}", "", WORK, digits=2)
     for task in tasks:
         yield MeasureRow("work, s of the largest CPU", task, "s", ("task_work_s", task), digits=3)
-    yield from _declared(platform, tasks, cell.groups)
+    yield from _declared(platform, tasks, cell)
     yield from (printed_row(program, name) for program, name in printed)
 
 
@@ -219,14 +220,13 @@ def _energy(platform: Platform, work_unit: str) -> Iterator[MeasureRow]:
     yield MeasureRow(group, "DRAM", "mJ", ("memory_j", "dram"), scale=1e3, digits=2)
 
 
-def _declared(
-    platform: Platform, tasks: Sequence[str], groups: Sequence[str]
-) -> Iterator[MeasureRow]:
+def _declared(platform: Platform, tasks: Sequence[str], cell: CellRecord) -> Iterator[MeasureRow]:
     """The lines that measures declare, by heading; name by name where they go by the same names."""
     names = {
         "": ("",),
         **dict.fromkeys(("<task>", "<program>"), tasks),
-        "<group>": groups,
+        "<group>": cell.groups,
+        "<load>": [load.name for load in cell.interrupts],
         "<cluster>": [cluster.name for cluster in platform.clusters],
         "<cpu>": [*map(str, platform.cpus)],
         "<kind>": [*KINDS, REST, NO_THREAD],

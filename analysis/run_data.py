@@ -26,7 +26,7 @@ from eascope.analysis.trace import Trace
 from eascope.analysis.window import Window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.engines.records import COUNTERS
+from eascope.engines.records import COUNTERS, STATE
 from eascope.engines.timing.mixture import mixture
 from eascope.power.model import SHARED_PART, PowerModel
 
@@ -56,6 +56,12 @@ class RunData:
         vars(other).update({name: of for name, of in vars(self).items() if name not in billed})
         return other
 
+    @property
+    def state(self) -> str:
+        """What the agent reported of the guest; empty where it is not there."""
+        path = self.run / STATE
+        return path.read_text(errors="replace") if path.is_file() else ""
+
     @cached_property
     def threads(self) -> dict[str, str]:
         """``{thread: task}`` of the scenario."""
@@ -80,7 +86,7 @@ class RunData:
             if task.name not in executed
         }
         elided |= dict.fromkeys(self.cell.replicate.others, 0.0)
-        return with_elided(table, self.slices, self.platform, self.activity, elided)
+        return with_elided(table, self.worked, self.platform, self.activity, elided)
 
     @cached_property
     def stretches(self) -> dict[int, list[Stretch]]:
@@ -109,6 +115,16 @@ class RunData:
     def slices(self) -> pl.DataFrame:
         """See `analysis.tables.slices.slices`."""
         return slices.slices(self.trace, self.window, self.threads, len(self.platform.cpus))
+
+    @cached_property
+    def worked(self) -> pl.DataFrame:
+        """`slices` without the hard interrupts within them, where the scenario has loads of these.
+
+        Their events are recorded there.
+        """
+        if not self.cell.interrupts:
+            return self.slices
+        return slices.outside(self.slices, slices.interrupts(self.trace, self.window))
 
     @cached_property
     def placement(self) -> pl.DataFrame:
@@ -141,7 +157,7 @@ class RunData:
         """See `analysis.tables.task_energy.task_energy`."""
         return task_energy(
             intervals=self.intervals,
-            slices=self.slices,
+            slices=self.worked,
             energy=self.energy,
             latency=self.latency,
             migrations=self.migrations,

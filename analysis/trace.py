@@ -28,6 +28,8 @@ from eascope.kernels.switches import ONLINE_CPU
 
 #: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
 DECISION_EVENT = "sched_feec_decision"
+#: The choice of a CPU, with the number of the activation as the kernel counts it.
+CHOICE_EVENT = "sched_decision"
 
 #: Fields of the events that analysis reads, in the order of their format: ``int`` or ``str``.
 FIELDS: dict[str, dict[str, type]] = {
@@ -47,6 +49,7 @@ FIELDS: dict[str, dict[str, type]] = {
         **{"comm": str, "pid": int, "prev_cpu": int, "dst_cpu": int, "mode": int, "path": int},
         **{"candidates": str},
     },
+    CHOICE_EVENT: {"comm": str, "pid": int, "activation": int, "prev_cpu": int, "chosen": int},
     "irq_handler_entry": {"irq": int, "name": str},
     "irq_handler_exit": {"irq": int},
     "print": {"buf": str},

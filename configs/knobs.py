@@ -32,30 +32,30 @@ WORKLOAD, RECORDING, BILLING = "the workload", "what is recorded", "the billing 
 
 MODEL, BOARD = "model", "board"
 DVFS = {
-    MODEL: "[dvfs] of the platform: the same times on every board, without a thread",
-    BOARD: "[dvfs.board]: those of the board itself, and schedutil's thread if it uses it",
+    MODEL: "[dvfs] of the platform: the same times on every board, without a kthread",
+    BOARD: "[dvfs.board]: the board's own times, and schedutil's kthread if it needs one",
 }
 HARDWARE = "hardware"
 SPEEDS = {
     BOARD: "in the ratio of the device tree's capacities",
-    "measured": "as on gem5's cores; the capacities follow",
-    HARDWARE: "as measured on the board; the capacities stay",
+    "measured": "gem5's IPC; the capacities follow",
+    HARDWARE: "measured on the board; the capacities stay",
 }
 TAKEN, TOLD = "taken", "told"
 IDLE_EXIT = {
-    TAKEN: "what the machine takes",
-    TOLD: "what the device tree tells the kernel, a firmware's worst case",
+    TAKEN: "what the hardware takes",
+    TOLD: "the device tree's, which is a firmware's worst case",
 }
 LLC_CLUSTER, LLC_ALL = "cluster", "all"
 #: The kernel makes its scheduling domain MC of the CPUs that share the cache.
-LLC = {LLC_CLUSTER: "those of a cluster", LLC_ALL: "those of the chip"}
+LLC = {LLC_CLUSTER: "those of one cluster", LLC_ALL: "all of the chip"}
 #: Cores of any kind; the others are kinds of pipelines.
 ALL_CORES = "all"
 STATED = "stated"
 SHARED_POWER = {
-    STATED: "as the power model says",
-    "off": "nothing while all its CPUs are in cluster-sleep",
-    "zero": "nothing",
+    STATED: "from the power model",
+    "off": "0 while all its CPUs are in cluster-sleep",
+    "zero": "always 0",
 }
 
 
@@ -197,7 +197,7 @@ class ControlKnobs:
     dvfs: str = knob(
         MODEL,
         PLATFORM,
-        "how frequencies change",
+        "how OPPs change",
         choices=DVFS,
         word="{}-dvfs",
         conditions=True,
@@ -208,14 +208,14 @@ class ControlKnobs:
     rate_limit_us: int | None = knob(
         None,
         PLATFORM,
-        "least time between two requests of schedutil",
+        "least time between two frequency requests (schedutil's rate_limit_us)",
         span=(1, 100_000, "us"),
         conditions=True,
     )
     transition_latency_us: int | None = knob(
         None,
         PLATFORM,
-        "time that an OPP change takes",
+        "duration of an OPP change",
         span=(1, 100_000, "us"),
         word="transition-{}-us",
         conditions=True,
@@ -223,8 +223,8 @@ class ControlKnobs:
     fast_switch: bool | None = knob(
         None,
         PLATFORM,
-        "let schedutil's thread request frequencies and wait until each is in force, as on boards "
-        "whose firmware switches",
+        "request frequencies from schedutil's kthread, which waits until each is in force, as on "
+        "boards whose driver may sleep",
         conditions=True,
         axis="fast_switch",
         others={
@@ -235,7 +235,7 @@ class ControlKnobs:
     clock_floors: bool = knob(
         True,
         PLATFORM,
-        "do without the platform's clock floors between clusters",
+        "ignore the platform's frequency floors between clusters",
         conditions=True,
     )
     llc: str | None = knob(
@@ -254,7 +254,7 @@ class ControlKnobs:
     delay_dequeue: bool = knob(
         True,
         KERNEL,
-        "switch EEVDF's delayed dequeue off",
+        "disable EEVDF's delayed dequeue (NO_DELAY_DEQUEUE)",
         feature="DELAY_DEQUEUE",
         conditions=True,
         axis="delayed_dequeue",
@@ -267,9 +267,9 @@ class ControlKnobs:
     fair_server: bool = knob(
         True,
         KERNEL,
-        "switch the deadline server of each CPU's fair tasks off, whose bandwidth is a floor of "
-        "what schedutil asks for; deadline tasks are admitted without a test then, and nothing "
-        "is left for fair tasks beside a real-time task that always runs",
+        "disable the fair server, whose bandwidth is a floor of schedutil's frequency; deadline "
+        "tasks then pass no admission test, and fair tasks starve next to a real-time task that "
+        "never sleeps",
         conditions=True,
         axis="fair_server",
         others={
@@ -281,7 +281,7 @@ class ControlKnobs:
     idle_governor: str = knob(
         "menu",
         KERNEL,
-        "governor of idle states",
+        "cpuidle governor",
         choices=dict.fromkeys(("menu", "teo"), ""),
         called="idle governor",
         word="idle-{}",
@@ -290,15 +290,15 @@ class ControlKnobs:
     decisions: bool = knob(
         False,
         RECORDING,
-        "record and report why EAS chose each CPU (candidates, energies); such runs have other "
-        "keys, because recording takes guest time",
+        "record and report why EAS chose each CPU (candidates, energies); recording takes guest "
+        "time, so such runs are separate from those without",
     )
     #: As `experiments.trace_events.read_events` gives them.
     events: tuple[str, ...] = knob(
         (),
         RECORDING,
         "record more trace events, by name or group (eas, pelt, uclamp, cpufreq), for trace-cmd, "
-        "KernelShark and LISA; such runs have other keys, too",
+        "KernelShark and LISA; such runs are separate, too",
         metavar="E[,E]",
         word=lambda of: [f"event-{event.rpartition(':')[2]}" for event in of.events],
         swept=False,
@@ -306,7 +306,7 @@ class ControlKnobs:
     speeds: str = knob(
         BOARD,
         ACTIVITY,
-        "speeds of the busy loop",
+        "speed of rt-app's busy loop on each core",
         choices=SPEEDS,
         word="{}-speeds",
         conditions=True,
@@ -321,7 +321,7 @@ class ControlKnobs:
     idle_exit: str = knob(
         TAKEN,
         PLATFORM,
-        "how long a CPU takes to enter and to leave an idle state deeper than WFI",
+        "entry and exit times of idle states deeper than WFI",
         choices=IDLE_EXIT,
         word="idle-exit-{}",
         axis="idle_exit",
@@ -339,16 +339,16 @@ class ControlKnobs:
     idle_exit_percent: int | None = knob(
         None,
         PLATFORM,
-        "the same in percent of what the device tree tells the kernel: 100 is --idle-exit told "
-        "(default: as --idle-exit says)",
+        "the same in percent of the device tree's times: 100 is --idle-exit told (default: as "
+        "--idle-exit says)",
         span=(0, 100, "% of what the kernel is told"),
         axis="idle_exit",
     )
     kernel_rate_percent: int = knob(
         100,
         ACTIVITY,
-        "instructions per cycle of all code but the busy loop, on an engine that does not simulate "
-        "pipelines, in percent of the platform's",
+        "IPC of all code except the busy loop, in percent of the platform's, on an engine that "
+        "does not simulate pipelines",
         span=(10, 1000, "% of the platform's rate"),
         word=_kernel_rate,
         axis="kernel_rate",
@@ -362,7 +362,7 @@ class ControlKnobs:
     kernel_rate_of: str = knob(
         ALL_CORES,
         ACTIVITY,
-        "the cores to which --kernel-rate-percent applies",
+        "the cores that --kernel-rate-percent applies to",
         choices=dict.fromkeys((ALL_CORES, *PIPELINES), ""),
         called="cores",
         axis="kernel_rate",
@@ -370,7 +370,7 @@ class ControlKnobs:
     noise: bool = knob(
         True,
         WORKLOAD,
-        "let a seed draw only the starts of threads, within 16 ms",
+        "randomise only the start times of threads, within 16 ms",
     )
     #: Tracing takes the guest's time; without it, no measures are derived from the run.
     traced: bool = knob(
@@ -394,10 +394,20 @@ class ControlKnobs:
     reference: str | None = knob(
         None,
         WORKLOAD,
-        "count a scenario's work in microseconds of this core, such as cortex-a72@1200 (default: "
-        "of the platform's largest CPU at its top OPP)",
+        "express work in microseconds of this core, such as cortex-a72@1200 (default: the "
+        "platform's largest CPU at its top OPP)",
         metavar="CORE@MHZ",
         word=lambda of: [f"reference-{of.reference.replace('@', '-')}-mhz"],
+        swept=False,
+    )
+    #: Lines of the kernel's table, PID ACTIVATION CPU of fixed width, separated by commas; empty:
+    #: activations are counted, and nothing is forced.
+    forced: str | None = knob(
+        None,
+        KERNEL,
+        "wake-ups whose CPU is forced, for `eascope diff --counterfactual`",
+        word=lambda of: ["counted", *(["forced"] if of.forced else [])],
+        option=False,
         swept=False,
     )
     #: (path, value) pairs, which are written before the variant's.
@@ -418,7 +428,7 @@ class BillingKnobs:
     power: str | None = knob(
         None,
         BILLING,
-        "powers that energy is computed with, of those that a platform offers (eascope list "
+        "power model that energy is computed with, of those that a platform has (eascope list "
         "platforms)",
         choices=dict.fromkeys(BILLED, ""),
         called="power model",
@@ -431,7 +441,7 @@ class BillingKnobs:
     shared_power: str = knob(
         STATED,
         BILLING,
-        "power billed for the shared part of a cluster (L2, cluster logic)",
+        "power of the shared part of a cluster (L2, cluster logic)",
         choices=SHARED_POWER,
         called="shared power",
         word="shared-{}",
@@ -445,7 +455,7 @@ class BillingKnobs:
     transition_percent: int | None = knob(
         None,
         BILLING,
-        "power billed for entries into and exits from idle states",
+        "power while a CPU enters and exits idle states",
         span=(0, 100, "% of a busy CPU's power"),
         option=False,
         axis="transition_power",

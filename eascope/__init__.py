@@ -80,7 +80,7 @@ def _parsed(verb: Any, *words: str, **options: object) -> Any:
     from eascope.host.errors import RequestError
 
     if given := {"dry_run", "all", "out"} & options.keys():
-        raise RequestError(f"{', '.join(sorted(given))}: allowed: options that change the result")
+        raise RequestError(f"{', '.join(sorted(given))}: available only on the command line")
 
     class Raising(Parser):
         def error(self, message: str) -> Any:

@@ -261,8 +261,8 @@ def check_budget(engine: Engine, platform: Platform) -> None:
     """
     if platform.package_budget and not engine.layout.package_budget:
         raise RequestError(
-            f"{shown_path(platform.path)}: package_budget: engine {engine.name} cannot keep it: "
-            f"allowed: another engine, or a file with base = {platform.name!r} and "
+            f"{shown_path(platform.path)}: engine {engine.name} cannot enforce package_budget; use "
+            f"another engine, or a file with base = {platform.name!r} and "
             'remove = ["package_budget"]'
         )
 
@@ -275,7 +275,7 @@ def check_hotplug(engine: Engine, scenario: Path) -> None:
     if not engine.layout.psci_method:
         raise RequestError(
             f"{shown_path(scenario)}: event.offline: engine {engine.name} has no PSCI, so no CPU "
-            "goes offline: allowed: another engine"
+            "goes offline; use another engine"
         )
 
 

@@ -25,7 +25,7 @@ def get_engine(name: str, mode: str | None = None) -> Engine:
     kind = ENGINES[name]
     if mode is not None and not kind.modes:
         others = ", ".join(other.name for other in ENGINES.values() if other.modes)
-        raise RequestError(f"mode {mode!r}: engine {name} has none: allowed with --engine {others}")
+        raise RequestError(f"mode {mode!r}: engine {name} has no modes; --engine {others} has")
     if mode is not None and mode not in kind.modes:
         raise unknown(f"{name} mode", mode, kind.modes)
     return kind.make(mode or next(iter(kind.modes), ""))

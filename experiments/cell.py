@@ -26,7 +26,7 @@ from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.rtapp_own import text_of
 from eascope.experiments.scenario import Scenario
 from eascope.experiments.script import script
-from eascope.experiments.trace_events import larger_kib, recorded_events, trace_kib
+from eascope.experiments.trace_events import GROUPS, larger_kib, recorded_events, trace_kib
 from eascope.host.cache import artefact, cache_root, digest_of, runs_root, sha256_bytes, sha256_file
 from eascope.host.claims import locked_everywhere
 from eascope.host.dry import NotBuilt, nothing_built, work_folder
@@ -86,9 +86,9 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
         kernels = (like.kernel, names.kernel)
         if like.kernel == names.kernel and like.variant.name != variant.name:
             raise RequestError(
-                f"variants {like.variant.name!r} and {variant.name!r} are the same on "
-                f"{names.platform.name}: kernel, boot arguments and switches: "
-                "allowed: variants that differ"
+                f"variants {like.variant.name!r} and {variant.name!r} are identical on "
+                f"{names.platform.name} (kernel, boot arguments and switches); choose variants "
+                "that differ"
             )
         brought = any(kernel.own or kernel.tree for kernel in kernels)
         if code and brought and like.kernel.name != names.kernel.name:
@@ -96,8 +96,8 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
             options = [line for one in origins for line in (*one.options, *one.not_compiled)]
             why = f" ({'; '.join(options)})" if options else ""
             raise RequestError(
-                f"variants {like.variant.name!r} and {variant.name!r}: their kernels have the same "
-                f"code: at most numbers of lines differ{why}: allowed: variants that differ"
+                f"variants {like.variant.name!r} and {variant.name!r} have the same kernel code: "
+                f"at most line numbers differ{why}"
             )
 
 
@@ -109,7 +109,7 @@ def without_effect(asked: Iterable[Names]) -> Iterator[str]:
         below = built(kernel_below(spec))
         if below and below.code == image.code:
             yield (
-                f"{spec.name}: the code of its kernel is that of {below.name}: its patches have no "
+                f"{spec.name} builds the same kernel code as {below.name}: its patches have no "
                 "effect"
             )
 
@@ -131,7 +131,7 @@ def check_image(scenario: Scenario) -> None:
         if content and content.name in lacking:
             raise RequestError(
                 f"{scenario.path.name}: program.run = {program.run!r}: the image "
-                f"{scenario.image!r} of the provider {provider} lacks it: allowed: "
+                f"{scenario.image!r} of the provider {provider} lacks it; set "
                 f"{PROVIDER_VARIABLE}={next(iter(PROVIDERS))}"
             )
 
@@ -217,6 +217,7 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
         events=events,
         mixtures=names.engine.mixtures(platform, names.activity, names.scenario.memory),
         symbols=trace_symbols(image.vmlinux),
+        forced=request.controls.forced,
     )
     stir_ms = workload.replicate.stir_ms
     larger = trace_kib(names.scenario, request.full, platform, events, stir_ms=stir_ms)
@@ -260,7 +261,7 @@ def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
     """
     controls = names.request.controls
     return recorded_events(
-        controls.events,
+        (*controls.events, *(GROUPS["irq"] if names.scenario.interrupts else ())),
         decisions=controls.decisions,
         traced=controls.traced,
         vmlinux=image.vmlinux,

@@ -75,6 +75,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         controls=_controls_record(names, image, events, trace_kib),
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
+        interrupts=scenario.interrupts,
         window=WindowRecord(
             scenario.window.warmup_ms,
             scenario.window.length_ms(request.full),

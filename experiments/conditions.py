@@ -58,7 +58,7 @@ class SourceConditions:
         if self.platform and self.platform not in (platform.name, platform.base):
             raise RequestError(
                 f"--source-conditions: the source of {scenario} had {self.platform}, not "
-                f"{platform.name}: allowed: --platform {self.platform}"
+                f"{platform.name}; use --platform {self.platform}"
             )
 
 
@@ -70,9 +70,7 @@ def conditions_of(scenario: str) -> SourceConditions:
     path = path_of(scenario)
     top = read_toml(path)
     if not top.has(TABLE):
-        raise RequestError(
-            f"--source-conditions: {scenario} has no [{TABLE}]: allowed: a scenario that has it"
-        )
+        raise RequestError(f"--source-conditions: {scenario} has no [{TABLE}]")
     return read_conditions(top.table(TABLE))
 
 

@@ -73,8 +73,8 @@ class Controls(ControlKnobs):
             return None if self.calibration_ns is None else Fraction(self.calibration_ns)
         if self.calibration_ns is not None:
             raise RequestError(
-                f"--reference {self.reference}: the source's conditions count work in turns of "
-                f"{self.calibration_ns} ns: allowed: one of the two"
+                f"--reference {self.reference} cannot be combined with the source's conditions, "
+                f"which count work in loops of {self.calibration_ns} ns"
             )
         return reference_iteration_ns(self.reference)
 
@@ -127,8 +127,8 @@ class Controls(ControlKnobs):
         )
         if resolved.rate_limit_us < resolved.transition_latency_us:
             raise RequestError(
-                f"rate limit {resolved.rate_limit_us} us: allowed: at least the transition latency "
-                f"({resolved.transition_latency_us} us), or a cluster may never change its OPP"
+                f"rate limit {resolved.rate_limit_us} us is below the transition latency "
+                f"({resolved.transition_latency_us} us): a cluster might never change its OPP"
             )
         return resolved
 
@@ -138,8 +138,8 @@ class Controls(ControlKnobs):
             return {}
         if platform.board_dvfs is None:
             raise RequestError(
-                f"--dvfs {self.dvfs}: {platform.name} has no [dvfs.board]: allowed: {MODEL}, or "
-                "a platform that has it"
+                f"--dvfs {self.dvfs}: {platform.name} has no [dvfs.board]; use {MODEL}, or a "
+                "platform that has it"
             )
         return {key: value for key, value in vars(platform.board_dvfs).items() if key in CONTROLS}
 
@@ -152,9 +152,9 @@ class Controls(ControlKnobs):
         asked = self.of_variant(replace(variant, switches=()), platform).switches
         if kernel.tree and (lacks := tree_source(kernel.tree).lacking(asked)):
             raise RequestError(
-                f"{kernel.tree.words}: it has no {lacks}, which a control or the scenario's "
-                "[source_conditions] ask for: allowed: a tree that has it, or another --scenario, "
-                "or without --source-conditions and that control"
+                f"{kernel.tree.words}: has no {lacks}, which a control or the scenario's "
+                "[source_conditions] needs; use a tree that has it, another --scenario, or neither "
+                "--source-conditions nor that control"
             )
 
     def of_variant(self, variant: Variant, platform: Platform) -> Variant:
@@ -177,8 +177,8 @@ class Controls(ControlKnobs):
         for path, value in (*idle, *servers):
             if written.get(path, value) != value:
                 raise RequestError(
-                    f"{path} = {value!r}, as a control asks: {variant.name} has "
-                    f"{written[path]!r} there: allowed: one of the two"
+                    f"{path} = {value!r} as a control sets it, but {variant.name} sets "
+                    f"{written[path]!r}; drop one of the two"
                 )
         return replace(variant, switches=(*first, *own, *last)) if first or last else variant
 

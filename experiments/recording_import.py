@@ -97,7 +97,7 @@ def import_recording(
     pids = [pid for pid in work["pid"] if not (drop and is_recorder(recording, pid))]
     if not pids:
         raise RecordingError(
-            f"{recording.path}: only the recorder's threads ran: allowed: without --drop-recorder"
+            f"{recording.path}: only the recorder's threads ran; import it without --drop-recorder"
         )
     priorities = _priorities(bursts)
     kept, rest = pids[:most], pids[most:]

@@ -256,10 +256,10 @@ def write_import(made: Imported, out: Path, *, model: bool = False, again: bool 
         texts[draft] = draft_of(made.device)
     for path, text in texts.items():
         if path.exists() and not (again and path.read_bytes() == text.encode()):
-            differs = ", and not what the import gives" if again else ""
+            differs = " and differs from a fresh import" if again else ""
             edited = f", or --platform {draft} and another --out" if again and path == draft else ""
             raise RecordingError(
-                f"--out {out}: {path} is there{differs}: allowed: the name of a new file{edited}"
+                f"--out {out}: {path} already exists{differs}; choose another name{edited}"
             )
     for path, text in texts.items():
         path.write_text(text)

@@ -186,8 +186,8 @@ def _check_begins(scenario: Scenario, kernel: Kernel, variant: Variant) -> None:
     boots_alike = (variant.boot, variant.dtb) == (mainline.boot, mainline.dtb)
     if scenario.window.mainline_ms and not (kernel.starts_as_mainline and boots_alike):
         raise RequestError(
-            f"{shown_path(scenario.path)}: window.from: {variant.name} does not boot as mainline: "
-            "allowed: variants that switches alone make of it, such as cas and feec-b"
+            f"{shown_path(scenario.path)}: window.from: {variant.name} does not boot as mainline; "
+            "use variants that differ from it in switches alone, such as cas and feec-b"
         )
 
 
@@ -199,8 +199,8 @@ def _check_memory(
         mixture(platform, activity, share)
     if scenario.memory and not request.elide:
         raise RequestError(
-            f"{shown_path(scenario.path)}: task.memory: its time is accounted for, not executed: "
-            "allowed where busy loops are elided"
+            f"{shown_path(scenario.path)}: task.memory: its time is accounted for, not executed, "
+            "so busy loops must be elided"
         )
 
 

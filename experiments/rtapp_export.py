@@ -107,6 +107,7 @@ def _unsaid(scenario: Scenario) -> Iterator[str]:
             yield f"group {group.name}: {', '.join(file for file, _ in group.files)}"
     yield from (f"program {program.name}: {program.run}" for program in scenario.programs)
     yield from (f"[kernel_threads]: {name}" for name, _ in scenario.kernel_threads)
+    yield from (f"[[interrupt]]: {load.name}" for load in scenario.interrupts)
     if scenario.writes:
         yield f"events: {len(scenario.writes)} within the window"
     if scenario.source_conditions:

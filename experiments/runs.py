@@ -108,7 +108,7 @@ class Run:
         """Why the run is broken, in one line; empty if it is not."""
         if (self.path / DONE).is_file():
             return flaw(self.path)
-        return "" if (self.path / FAILED).is_file() else f"neither {DONE} nor {FAILED} is there"
+        return "" if (self.path / FAILED).is_file() else f"neither {DONE} nor {FAILED} exists"
 
 
 def all_runs() -> list[Run]:
@@ -134,7 +134,7 @@ def find_run(name: str) -> Run:
     if len(fitting) != 1:
         what = "fits no run" if not fitting else f"fits {len(fitting)} runs"
         raise RequestError(
-            f"run {name!r} {what} in {runs_root()}: allowed: a run's directory, or the beginning "
+            f"run {name!r} {what} in {runs_root()}; expected a run's directory, or the beginning "
             "of one name as eascope status lists them"
         )
     return fitting[0]
@@ -169,7 +169,7 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
     final = root / cell.simkey
 
     def waiting() -> None:
-        say(f"  {cell.simkey[:12]}: another process runs this cell, waiting for it")
+        say(f"  {cell.simkey[:12]}: waiting for another process running the same simulation")
 
     with writing_into(root), locked_everywhere(lock_of(cell.simkey), waiting):
         if (run := existing(cell.simkey)) is not None:

@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from eascope.analysis.records.cell import LOOPS_WORK, Expectation, FramesRecord, WorkRecord
+from eascope.analysis.records.cell import (
+    LOOPS_WORK,
+    Expectation,
+    FramesRecord,
+    InterruptRecord,
+    WorkRecord,
+)
 from eascope.configs.cpunames import CpuNameError
 from eascope.experiments.conditions import SourceConditions
 from eascope.experiments.groups import CPUS, LATENCY_NICE, Group
@@ -307,6 +313,7 @@ class Scenario:
     #: The CPUs on which threads of the kernel may run, by name.
     kernel_threads: tuple[tuple[str, tuple[int, ...]], ...] = ()
     recording: Recorded | None = None
+    interrupts: tuple[InterruptRecord, ...] = ()
 
     @property
     def memory(self) -> tuple[float, ...]:
@@ -373,7 +380,8 @@ class Scenario:
     def kernel_fragments(self) -> tuple[str, ...]:
         """Fragments that it needs in addition to a kernel's own configuration."""
         needed = {name for program in self.programs for name in program.kind.kernel}
-        return tuple(sorted(needed | ({"io"} if self.io_us else set())))
+        needed |= {"io"} if self.io_us else set()
+        return tuple(sorted(needed | ({"irq"} if self.interrupts else set())))
 
     @property
     def boot(self) -> str:

@@ -241,6 +241,7 @@ def check_measures(scenario: Scenario, top: StrictTable) -> None:
     named = {
         "task": [*(task.name for task in scenario.tasks), *programs],
         "program": programs,
+        "load": [load.name for load in scenario.interrupts],
         "group": [NO_GROUP, *(group.name for group in scenario.groups)] if scenario.groups else [],
     }
     tables = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()

@@ -17,6 +17,7 @@ from eascope.host.strict import StrictTable
 from eascope.kernels.state import cpu_list
 from eascope.kernels.switches import (
     ENERGY_AWARE,
+    INTERRUPTS,
     ONLINE,
     PATH_RULE,
     STATS,
@@ -27,11 +28,14 @@ from eascope.kernels.switches import (
 
 #: Of one file.
 MOST_EVENTS = 100
-_WRITE = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor the kernel's counters"
+#: Files that the run itself writes.
+_OURS = (ENERGY_AWARE, STATS, INTERRUPTS)
+_COUNTED = "the kernel's counters and [[interrupt]]"
+_WRITE = f"[PATH, VALUE], {PATH_RULE}; no *, and neither EAS nor {_COUNTED}"
 
 
 def _write(value: Any, context: Context) -> tuple[str, str]:  # noqa: ANN401 - of TOML
-    if not is_switch(value) or "*" in value[0] or value[0] in (ENERGY_AWARE, STATS):
+    if not is_switch(value) or "*" in value[0] or value[0] in _OURS:
         raise WrongValue("", value, _WRITE)
     return value[0], value[1]
 
@@ -61,11 +65,12 @@ def events_of(
     groups: Sequence[Group],
     tasks: Mapping[str, Task],
     programs: Sequence[Program],
-    kernel_threads: Sequence[tuple[str, tuple[int, ...]]],
+    bound: Sequence[tuple[str, set[int]]],
 ) -> tuple[Write | Move, ...]:
     """The events, in the order of their times.
 
     :param tables: of ``files``, for errors.
+    :param bound: what else stays on some CPUs, in words, and on which.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     events: list[Write | Move] = []
@@ -106,7 +111,7 @@ def events_of(
             events.append(Write(own.at_ms, *own.write))
         key = hotplug or "group"
         if off and key in table.data:
-            sets = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
+            sets = [*bound]
             sets += [(f"group {group.name}", left_to(group)) for group in groups]
             sets += [
                 (f"task {task.name}", {*cpus} & left_to(homes[task.name]))

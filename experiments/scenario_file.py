@@ -24,6 +24,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
 from eascope.experiments.conditions import read_conditions
 from eascope.experiments.groups import CPUS, MOST_GROUPS, GroupFile, groups_of
+from eascope.experiments.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
 from eascope.experiments.others import BACKGROUND, STIR, threads_besides
 from eascope.experiments.program import ProgramFile, program_from
 from eascope.experiments.recorded import read_recorded
@@ -114,6 +115,9 @@ class ScenarioFile:
     frames: FramesRecord | None = maybe("tasks that make frames")
     window: WindowLengths = key("what is measured", table=WindowFile)
     event: tuple[EventFile, ...] = key("within the window", count=(1, MOST_EVENTS), default=())
+    interrupt: tuple[InterruptFile, ...] = key(
+        "loads of interrupts", count=(1, MOST_TIMERS), default=()
+    )
     expect: tuple[Expectation, ...] = key(
         "statements of the source", count=(0, MOST_EXPECTATIONS), default=()
     )
@@ -162,6 +166,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         for table, program in zip(programs, own.program, strict=True)
     )
     kernel_threads = _kernel_threads(top, own)
+    interrupts = interrupts_of(top, own.interrupt)
+    bound = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
+    bound += [(f"interrupt {load.name}", {cpu}) for load in interrupts for cpu in load.cpus]
     if own.frames:
         for role in ("paced_by", "drawn_by"):
             top.table("frames").text(role, names_there)
@@ -185,8 +192,9 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
             else None,
             "writes": events_of(
                 *(events, own.event, own.window, platform, groups),
-                *({task.name: task for task in tasks}, members, kernel_threads),
+                *({task.name: task for task in tasks}, members, bound),
             ),
+            "interrupts": interrupts,
             "groups": groups,
             "kernel_threads": kernel_threads,
             "recording": recording,

@@ -6,13 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eascope.engines.base import Elision
-from eascope.experiments import groups, members, recorded
+from eascope.experiments import groups, interrupts, members, recorded
 from eascope.experiments.program import MEASURED
 from eascope.experiments.rtapp import latest_begin_ms, memory_name, process_of
 from eascope.experiments.scenario import Move, Scenario, Task, Write
 from eascope.experiments.trace_events import TRACE_EVENTS
 from eascope.experiments.workload import Workload
-from eascope.kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, SCHED_DEBUG, STATS
+from eascope.kernels.switches import (
+    ACTIVATIONS,
+    ENERGY_AWARE,
+    FEATURES,
+    FORCE,
+    FORCED_LINES,
+    IDLE_GOVERNOR,
+    INTERRUPTS,
+    SCHED_DEBUG,
+    STATS,
+)
 from eascope.rootfs.elide import FUNCTION_OFFSET, OPENED_SYNCHRONOUSLY, OPENS_DEVICE
 from eascope.rootfs.image import REPLAY, RT_APP
 
@@ -29,6 +39,10 @@ TRACE_MARKER = "/sys/kernel/tracing/trace_marker"
 RANDOM = "/dev/urandom"
 #: Files of the guest that a run keeps in addition to its trace.
 REPORTED = ("/proc/version", "/proc/cmdline", ENERGY_AWARE, FEATURES, IDLE_GOVERNOR)
+
+#: A line of the kernel's table of forced decisions whose activation never comes. A run writes as
+#: many lines as the table has, so that runs which differ in them take the same time.
+NEVER = "00000001 99999999 000"
 
 #: What copies a program in the guest.
 COPY = "/bin/busybox cp"
@@ -74,6 +88,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     expected_before: Sequence[Sequence[str]] = (),
     mixtures: Sequence[Elision] = (),
     symbols: Iterable[tuple[str, str]] = (),
+    forced: str | None = None,
 ) -> bytes:
     """The script's bytes, which are part of the simkey.
 
@@ -88,6 +103,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
     :param trace_kib: ring buffer of a CPU for them.
     :param mixtures: the copies of rt-app for tasks that wait for memory.
     :param symbols: (address, name) of the kernel's symbols that readers of the trace resolve.
+    :param forced: the decisions that are forced; None: the kernel does not count activations.
     """
     replicate = workload.replicate
     if not workload.documents:  # no rt-app, whose loop it would be
@@ -111,9 +127,9 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *([f"sleep-us {replicate.idle_us}"] if replicate.idle_us else []),
         # rt-app opens the trace marker only while tracing is on, so the warm-up is traced too.
         *([f"write {TRACING_ON} 1", "trace-state"] if events else []),
-        *_window(scenario, workload, copies, full, switching, bool(events)),
+        *_window(scenario, workload, copies, full, switching, forced, bool(events)),
         *_proofs_after(scenario, proofs),
-        *(f"report {path}" for path in REPORTED),
+        *(f"report {path}" for path in (*REPORTED, *([] if forced is None else [FORCE]))),
         *groups.reported(scenario.groups, scenario.written_paths),
         *(["trace-collect"] if events else []),
         *(f"collect /tmp/{name}.log {name}.log" for name in workload.documents),
@@ -215,6 +231,7 @@ def _window(
     rt_apps: Mapping[str, str],
     full: bool,
     switching: Sequence[str],
+    forced: str | None,
     traced: bool,
 ) -> list[str]:
     """Lines from the start of the workload to its end: stirring, switch, warm-up and window.
@@ -247,6 +264,7 @@ def _window(
     warm_up_ms = window.warmup_ms + (0 if waited else placing_ms)
     # Threads that only stir end before the window.
     ended = [name for name in workload.documents if name not in (*workload.endless, *tasks)]
+    read = [f"report {INTERRUPTS}"] if scenario.interrupts else []
     return [
         *members.setup(scenario, full),
         # What rt-app's threads find when they are made decides where they go, often for good.
@@ -254,6 +272,7 @@ def _window(
         *(f"spawn {name} {_command(name, rt_apps[name])}" for name in workload.documents),
         *_attributes(scenario, workload),
         *members.loads(scenario, full, starts),
+        *interrupts.begin(scenario.interrupts),
         *([f"sleep-ms {window.mainline_ms + late_ms}"] if window.mainline_ms else []),
         *switching,
         # Stirring pins threads to every CPU.
@@ -268,6 +287,9 @@ def _window(
             for line in _slices(scenario, workload, task)
         ),
         f"report {STATS}",
+        *read,
+        *(f"write {FORCE} {line}" for line in _forced(forced)),
+        *([] if forced is None else [f"write {ACTIVATIONS} 1"]),
         "start",
         *(
             members.spawn(program, full, begins[program.name]).replace(
@@ -280,10 +302,20 @@ def _window(
         *(f"wait {name}" for name in waited),
         *(f"wait {program.name}" for program in programs if program.ends_itself),
         "stop",
+        *read,
+        *([f"write {INTERRUPTS} stop"] if read else []),
         f"report {STATS}",
         *members.stops(scenario),
         *(f"kill {name}" for name in workload.documents if name not in (*waited, *ended)),
     ]
+
+
+def _forced(forced: str | None) -> list[str]:
+    """All lines of the table; none where nothing is counted."""
+    if forced is None:
+        return []
+    lines = forced.split(",") if forced else []
+    return [*lines, *[NEVER] * (FORCED_LINES - len(lines))]
 
 
 def _events(

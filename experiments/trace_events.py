@@ -102,8 +102,8 @@ def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> No
         have = [queue.name for queue in folders_of_queues(SERIES) if name in _added_in(queue)]
         if have and name not in its:
             raise RequestError(
-                f"--events: the kernel {kernel.name!r} of {variant!r} has no event {name}: "
-                f"allowed: variants of a kernel with the queue {' or '.join(have)}"
+                f"--events: the kernel {kernel.name!r} of {variant!r} has no event {name}; use "
+                f"variants of a kernel with the series {' or '.join(have)}"
             )
 
 
@@ -145,10 +145,10 @@ def _system_and_name(event: str, systems: dict[str, tuple[str, ...]], kernel: st
     if len(named) == 1:
         return named[0]
     if named:
-        allowed = f": allowed: {' or '.join(named)}"
+        allowed = f"; use {' or '.join(named)}"
     else:
         near = nearest(event, known if ":" in event else systems, 3)
-        allowed = f"{near}: allowed: an event that it was built with (it has {len(known)})"
+        allowed = f"{near}; expected one of the {len(known)} events that it was built with"
     raise RequestError(f"--events: the kernel {kernel!r} has no event {event!r}{allowed}")
 
 

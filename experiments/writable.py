@@ -13,7 +13,7 @@ from pathlib import Path
 from eascope.host.cache import runs_root
 from eascope.host.errors import RequestError
 
-ALLOWED = "allowed: a folder that can be written"
+ALLOWED = "expected a writable directory"
 
 
 def check_runs() -> None:
@@ -32,7 +32,7 @@ def check_runs_folder() -> None:
     root = runs_root()
     existing = next(path for path in (root, *root.parents) if path.exists())
     if not existing.is_dir():
-        raise RequestError(f"EASCOPE_RUNS {root}: {existing} is no folder: allowed: a folder")
+        raise RequestError(f"EASCOPE_RUNS {root}: {existing} is not a directory")
 
 
 def check_runs_place() -> None:
@@ -55,4 +55,4 @@ def check_writable(setting: str, folder: Path) -> None:
         Path(tempfile.mkdtemp(dir=existing, prefix=".eascope-")).rmdir()
     except OSError as error:
         where = "" if existing == folder else f"{existing}: "
-        raise RequestError(f"{setting} {folder}: {where}{error.strerror}: {ALLOWED}") from error
+        raise RequestError(f"{setting} {folder}: {where}{error.strerror}; {ALLOWED}") from error

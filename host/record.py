@@ -113,7 +113,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"key {shown(twice)} is there twice")
+        raise ValueError(f"key {shown(twice)} appears twice")
     return content
 
 

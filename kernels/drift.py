@@ -58,7 +58,7 @@ class Tried:
     def words(self) -> str:
         """The reason why it is not clean, in words."""
         if self.failed:
-            applied = ", it is there already" if self.applied else ""
+            applied = ", it is already applied" if self.applied else ""
             return f"{self.failed} of {self.hunks} hunks fail{applied}"
         return f"{self.fuzzy} of {self.hunks} hunks need fuzz"
 

@@ -114,7 +114,7 @@ def import_series(
 
 def _taken(folder: Path) -> RequestError:
     return RequestError(
-        f"--name {folder.name!r}: {shown_path(folder)} is there: allowed: another name"
+        f"--name {folder.name!r}: {shown_path(folder)} already exists; choose another name"
     )
 
 
@@ -168,7 +168,7 @@ def with_line(file: Path, name: str, onto: str) -> str:
         parsed = {}
     if parsed != wanted:
         raise RequestError(
-            f"{where}: no line can be added to [own]: allowed: a table with the head "
-            "[own], one line for each name"
+            f"{where}: no line can be added to [own]; it needs a table with the head [own], one "
+            "line for each name"
         )
     return new

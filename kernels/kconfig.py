@@ -309,9 +309,9 @@ def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
     lost = lost_options(fragment, (out / ".config").read_text())
     if lost:
         raise EascopeError(
-            "kernel configuration: options did not survive (a dependency is missing, or another "
-            f"option decides, such as one of a patch): {'; '.join(lost)}: allowed: a file config "
-            "in the queue's folder that sets both"
+            "kernel configuration: these options were not kept (a dependency is missing, or "
+            f"another option decides, such as one of a patch): {'; '.join(lost)}; set both in a "
+            "file config in the series' directory"
         )
 
 

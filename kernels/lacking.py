@@ -13,7 +13,7 @@ from eascope.kernels.switches import Switches
 
 #: What the machine lacks: names of boot arguments, and paths of switches below ``/proc/sys``.
 LACKING = {
-    "no device interrupts it, each CPU has its own timer alone": (
+    "no device interrupts it, and [[interrupt]] is each CPU's own timer": (
         r"irqaffinity|threadirqs|noirqdebug|irqfixup|irqpoll|irqchip[.].*",
         r"$^",
     ),

@@ -72,7 +72,7 @@ def read_patches(text: str) -> dict[str, bytes]:
             files = _of_commits(text, Path(folder))
         mails = [mail for file in files if (mail := _read_mail(file))]
     if not mails:
-        raise RequestError(f"{text!r}: no patch in its {len(files)} mails: allowed: {ALLOWED}")
+        raise RequestError(f"{text!r}: no patch in its {len(files)} mails; expected {ALLOWED}")
     # Somebody chose the files of a folder; an archive that lacks a patch is broken.
     chosen = _series(text, mails, whole=not path.is_dir())
     return {
@@ -86,10 +86,10 @@ def _of_folder(path: Path, text: str, folder: Path) -> list[Path]:
     for file in files:
         if not re.search(rb"^From: .+$", _head(file.read_bytes()), re.MULTILINE):
             raise RequestError(
-                f"{text!r}: {file.name}: no author: allowed: files of git format-patch"
+                f"{text!r}: {file.name}: no author; expected files of git format-patch"
             )
     if not files:
-        raise RequestError(f"{text!r}: no file *.patch or *.eml: allowed: {ALLOWED}")
+        raise RequestError(f"{text!r}: no file *.patch or *.eml; expected {ALLOWED}")
     return _split(files, folder)
 
 
@@ -105,14 +105,14 @@ def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
         if content.startswith(_GZIP):
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise RequestError(f"{text!r}: {error}: allowed: {ALLOWED}") from error
+        raise RequestError(f"{text!r}: {error}; expected {ALLOWED}") from error
     (folder / "mbox").write_bytes(content)
     try:
         # lore's archives escape lines of mails that begin with "From " as mboxrd does.
         how = ["--mboxrd"] if content.startswith(b"From mboxrd@") else []
         return _split([folder / "mbox"], folder, *how)
     except CommandFailed as error:
-        raise RequestError(f"{text!r}: git reads no mail there: allowed: {ALLOWED}") from error
+        raise RequestError(f"{text!r}: git reads no mail there; expected {ALLOWED}") from error
 
 
 def _split(files: Sequence[Path], folder: Path, *how: str) -> list[Path]:
@@ -132,7 +132,7 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
     heads = [Path("@".join(parts[:count])).expanduser() for count in range(1, len(parts))]
     places = [count for count, head in enumerate(heads, start=1) if head.is_dir()]
     if not places:
-        raise RequestError(f"{text!r}: no such file: allowed: {ALLOWED}")
+        raise RequestError(f"{text!r}: no such file; expected {ALLOWED}")
     tree = heads[places[-1] - 1]
     span = "@".join(parts[places[-1] :])
     first, dots, last = span.partition("..")
@@ -141,7 +141,7 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
     ends = [_commit(text, tree, name) for name in (first, last)]
     among = f"{ends[0]}..{ends[1]}"
     if _git("-C", str(tree), "rev-list", "--merges", among).strip():
-        raise RequestError(f"{text!r}: the range has a merge: allowed: a range without merges")
+        raise RequestError(f"{text!r}: the range contains a merge; give a range without merges")
     how = ["--zero-commit", "--no-signature", "--no-numbered", "--subject-prefix=PATCH", "--binary"]
     how += ["--src-prefix=a/", "--dst-prefix=b/", "--no-ext-diff", "--no-cover-letter", "--stat=72"]
     how += ["--no-attach", "--no-thread", "--no-signoff", "--no-renames", "--no-notes"]
@@ -232,22 +232,22 @@ def _series(text: str, mails: Sequence[Mail], *, whole: bool) -> list[Mail]:
         return [mail for mail in newest if mail.answers not in idents] or newest
     if len(totals) > 1:
         several = " and ".join(f"one of {total}" for total in totals)
-        raise RequestError(f"{text!r}: series of v{version}: {several}: allowed: one series")
+        raise RequestError(f"{text!r}: several series of v{version}, {several}; expected one")
     places: dict[int, Mail] = {}
     for mail in newest:
         if mail.number:
             first = places.setdefault(mail.number, mail)
             if first.patch.partition(_DIFF)[2] != mail.patch.partition(_DIFF)[2]:
                 raise RequestError(
-                    f"{text!r}: patch {mail.number}/{totals[0]} of v{version} is there twice, and "
-                    "they differ: allowed: one of each"
+                    f"{text!r}: patch {mail.number}/{totals[0]} of v{version} appears twice, and "
+                    "the two differ"
                 )
     missing = sorted({*range(1, totals[0] + 1)} - {*places})
     if missing and whole:
         raise RequestError(
             f"{text!r}: v{version} lacks {len(missing)} of {totals[0]} patches "
-            f"({_spans(missing)}): allowed: a whole series, or a folder with the patches that you "
-            "want (*.patch, *.eml)"
+            f"({_spans(missing)}); expected a whole series, or a directory with the patches that "
+            "you want (*.patch, *.eml)"
         )
     return [places[number] for number in sorted(places)]
 

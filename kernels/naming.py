@@ -89,8 +89,8 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
     release = kernel.release or DEFAULT
     if not _has_switches(variant, release):
         raise RequestError(
-            f"variant {name!r}: Linux {release} does not have its switches: "
-            f"allowed: {', '.join(f'{plain}@{known}' for known in variant.releases)}"
+            f"variant {name!r}: Linux {release} does not have its switches; use "
+            f"{', '.join(f'{plain}@{known}' for known in variant.releases)}"
         )
     variant = variant.with_more(change.boot, change.switches)
     return kernel, replace(variant, name=name, kernel=kernel.name)
@@ -157,8 +157,8 @@ def _not_ported(
         allowed = [f"{known}@{place}" for known in variants_of(load_catalogue(), release)]
     queues = " and ".join(missing)
     return RequestError(
-        f"{kind} {name!r}: the queue {queues} is not ported to Linux {release}: "
-        f"allowed: {', '.join(allowed)}"
+        f"{kind} {name!r}: the series {queues} is not ported to Linux {release}; use "
+        f"{', '.join(allowed)}"
     )
 
 

@@ -63,8 +63,7 @@ class Own:
             for name in names:
                 if name not in used:
                     raise RequestError(
-                        f"{option}: {name!r} is not among the variants ({', '.join(variants)}): "
-                        "allowed: a name that a variant has"
+                        f"{option}: {name!r} is not among the variants ({', '.join(variants)})"
                     )
 
     def tree(self, name: str) -> Tree | None:
@@ -99,14 +98,14 @@ def read_own(
         tree = read_tree(text)
         check_name(catalogue, "--kernel", text, tree.name)
         if tree.name in trees:
-            raise RequestError(f"--kernel {text!r}: allowed: each name once")
+            raise RequestError(f"--kernel {text!r}: duplicate name")
         trees[tree.name] = tree
     files: dict[str, list[Path]] = {}
     for text in patches:
         name, file = _read_patch(text)
         check_name(catalogue, "--patch", text, name)
         if name in trees:
-            raise RequestError(f"--patch {text!r}: allowed: a name that no --kernel has")
+            raise RequestError(f"--patch {text!r}: a --kernel has this name already")
         files.setdefault(name, []).append(file)
     queues = (_queue(name, some) for name, some in files.items())
     return Own(
@@ -126,7 +125,7 @@ def _changes(
         before = changes.get(name, Change(name))
         given = [argument_name(word) for word in f"{before.boot} {boot}".split()]
         if len({*given}) < len(given):
-            raise RequestError(f"--boot {text!r}: allowed: each argument of {name} once")
+            raise RequestError(f"--boot {text!r}: duplicate argument of {name}")
         changes[name] = replace(before, boot=f"{before.boot} {boot}".strip())
     for text in switches:
         name, _, switch = text.partition(":")
@@ -136,7 +135,7 @@ def _changes(
         _check_changed(catalogue, "--switch", text, name)
         before = changes.get(name, Change(name))
         if path != FEATURES and path in dict(before.switches):
-            raise RequestError(f"--switch {text!r}: allowed: each file of {name} once")
+            raise RequestError(f"--switch {text!r}: duplicate file of {name}")
         changes[name] = replace(before, switches=(*before.switches, (path, value)))
     return changes
 
@@ -170,10 +169,10 @@ def _read_patch(text: str) -> tuple[str, Path]:
         content = file.read_bytes()
     except OSError as error:
         reason = error.strerror or "it cannot be read"
-        raise RequestError(f"--patch {text!r}: {reason}: allowed: a patch, [NAME=]FILE") from error
+        raise RequestError(f"--patch {text!r}: {reason}; expected a patch, [NAME=]FILE") from error
     if not changes_something(content) and not states_options(content):
         allowed = "a patch, [NAME=]FILE, or a fragment of the configuration"
-        raise RequestError(f"--patch {text!r}: it has no hunk: allowed: {allowed}")
+        raise RequestError(f"--patch {text!r} has no hunk; expected {allowed}")
     plain = re.sub(r"^\d+-", "", file.stem.lower())
     return name or re.sub(r"[^a-z0-9]+", "-", plain).strip("-"), file
 

@@ -167,7 +167,7 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
     if others and not is_ported(folder, DEFAULT) and not ported:
         allowed = " and ".join(f"Linux {other}" for other in others)
         raise RequestError(
-            f"{shown_path(folder)}: no patches for Linux {release}: allowed: {allowed}"
+            f"{shown_path(folder)}: no patches for Linux {release}, only for {allowed}"
         )
     series = folder / (RELEASES[release].series if ported else "series")
     try:
@@ -194,7 +194,7 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
                 raise RequestError(f"{where}: allowed: {allowed}")
             patches.append(patch)
     if not patches and not (folder / CONFIG).is_file():
-        raise RequestError(f"{shown_path(series)}: no patch: allowed: at least one on a line")
+        raise RequestError(f"{shown_path(series)}: names no patch")
     _check_complete(series, lines, below)
     return _patch_of_files(folder) + patches
 
@@ -250,7 +250,7 @@ def _patch_of_files(folder: Path) -> list[Path]:
         except UnicodeDecodeError:
             lines, rest = [], "not text"
         if rest or not lines:
-            raise RequestError(f"{shown_path(path)}: allowed: text, whose lines end with a newline")
+            raise RequestError(f"{shown_path(path)}: not text whose lines end with a newline")
         text += f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
         text += f"@@ -0,0 +1{f',{len(lines)}' * (len(lines) > 1)} @@\n"
         text += "".join(f"+{line}\n" for line in lines)
@@ -276,8 +276,8 @@ def _check_complete(series: Path, lines: list[str], below: str) -> None:
         name = patch.relative_to(folder)
         if str(name) not in mentioned:
             raise RequestError(
-                f"{shown_path(series)}: {name} is not in it: allowed: every patch of its "
-                f"folder, in order, or '# {name}' for one that is left out on purpose"
+                f"{shown_path(series)}: does not name {name}; add it in its place, or '# {name}' "
+                "if it is left out on purpose"
             )
 
 

@@ -255,17 +255,17 @@ def check_directory(directory: Path, queues: Sequence[Path], release: str = "") 
     nearest = release_of(directory_version(directory)).name
     if release and release != nearest:
         raise RequestError(
-            f"KERNEL_SRC = {str(directory)!r}: it is Linux {directory_version(directory)}: "
-            f"allowed: a tree of Linux {release}, or names without @{release}"
+            f"KERNEL_SRC = {str(directory)!r} is Linux {directory_version(directory)}; use a tree "
+            f"of Linux {release}, or names without @{release}"
         )
     for queue in queues:
         for patch in series_patches(queue, nearest):
             for name in added_files(patch):
                 if (directory / name).exists():
                     raise RequestError(
-                        f"KERNEL_SRC = {str(directory)!r}: {name} is there, which "
-                        f"{patch_label(patch)} adds: allowed: a tree without the queue "
-                        f"{queue.name}, which is applied to a copy"
+                        f"KERNEL_SRC = {str(directory)!r} already contains {patch_label(patch)} "
+                        f"({name}); use a tree without the series {queue.name}, which is applied "
+                        "to a copy"
                     )
 
 
@@ -284,13 +284,13 @@ def directory_version(directory: Path) -> str:
         text = (directory / "Makefile").read_text(errors="replace")
     except OSError as error:
         raise RequestError(
-            f"KERNEL_SRC = {str(directory)!r}: no Makefile: allowed: a Linux source tree"
+            f"KERNEL_SRC = {str(directory)!r}: no Makefile; expected a Linux source tree"
         ) from error
     version = makefile_version(text)
     if version is None:
         raise RequestError(
-            f"KERNEL_SRC = {str(directory)!r}: no kernel version in its Makefile: "
-            "allowed: a Linux source tree"
+            f"KERNEL_SRC = {str(directory)!r}: no kernel version in its Makefile; expected a Linux "
+            "source tree"
         )
     return version
 
@@ -312,8 +312,7 @@ def directory_source(directory: Path) -> Source:
     version = directory_version(directory)
     if (directory / ".config").exists() or (directory / "include" / "config").exists():
         raise RequestError(
-            f"KERNEL_SRC = {str(directory)!r}: the tree has been built in: "
-            "allowed: a clean tree (run: make mrproper)"
+            f"KERNEL_SRC = {str(directory)!r}: the tree has been built in; run make mrproper"
         )
     return Source(version, directory.resolve().name, _tree_sha256(directory), directory.resolve())
 

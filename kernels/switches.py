@@ -32,6 +32,12 @@ SWITCH_ROOTS = (
 _TAKES_CPUS = re.compile(r"/cpu\d+/(online|hotplug)\b|/smt/")
 #: Any write to it resets the counters, so it reads back otherwise than it was written.
 STATS = f"{SCHED_DEBUG}/eascope/stats"
+#: Takes a load of interrupts by line, and says how often each came.
+INTERRUPTS = f"{SCHED_DEBUG}/eascope/interrupts"
+#: Counts of activations, and the table of decisions that are forced.
+ACTIVATIONS = f"{SCHED_DEBUG}/eascope/activations"
+FORCE = f"{SCHED_DEBUG}/eascope/force"
+FORCED_LINES = 32
 
 _BOOST = re.compile(r"/sys/devices/system/cpu/cpufreq/(?:policy(\d+)/)?boost")
 #: The only governor with which the kernel enables EAS; all of them.

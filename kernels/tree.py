@@ -123,7 +123,7 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
         _git(tree, "rev-parse", "--verify", "--quiet", f"{start}^{{commit}}")
     except EascopeError as error:
         raise RequestError(
-            f"{tree}: no tag {start}: allowed: a tree made by kernels.tree open"
+            f"{tree}: no tag {start}; expected a tree made by kernels.tree open"
         ) from error
     if _git(tree, "status", "--porcelain", "--untracked-files=no").strip():
         raise RequestError(
@@ -202,7 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
         kernel = kernel_named(given.kernel)
         if given.verb == "open":
             if given.directory.exists():
-                raise RequestError(f"{given.directory}: it exists: allowed: a new directory")
+                raise RequestError(f"{given.directory} already exists; choose another directory")
             queues = [SERIES / series for series in kernel.series]
             source = find_source(queues, kernel.release)
             with Step(f"tree of {source.label}", 90):

@@ -211,7 +211,7 @@ def tree_source(tree: Tree) -> TreeSource:
     version = makefile_version(makefile)
     if version is None:
         raise RequestError(
-            f"{tree.words}: no kernel version in its Makefile: allowed: a tree of Linux"
+            f"{tree.words}: no kernel version in its Makefile; expected a tree of Linux"
         )
     return TreeSource(
         version,
@@ -229,7 +229,7 @@ def _ask(tree: Tree, *arguments: str, allowed: str = "a git repository that can 
     except CommandFailed as error:
         lines = error.log_text.strip().splitlines()
         why = re.sub(r"^fatal: ", "", lines[0]) if lines else "unknown to git"
-        raise RequestError(f"{tree.words}: {why}: allowed: {allowed}") from error
+        raise RequestError(f"{tree.words}: {why}; expected {allowed}") from error
 
 
 def _files_now(tree: Tree, store: Store) -> str:
@@ -264,8 +264,9 @@ def queues_to_apply(tree: Tree, queues: Sequence[Path]) -> list[str]:
         if added and len(added) < len(adds):
             missing = sorted(set(adds) - set(added))[0]
             raise RequestError(
-                f"{tree.words}: {added[0]} is there, which {patch_label(adds[added[0]])} adds, and "
-                f"{missing} is not: allowed: a tree with all of {queue.name} applied, or none of it"
+                f"{tree.words} contains a part of {queue.name}: {added[0]} of "
+                f"{patch_label(adds[added[0]])}, but not {missing}; use a tree with all of it, or "
+                "none"
             )
         if not added:
             left.append(queue.name)

@@ -108,8 +108,8 @@ def unfit_place() -> str:
     """Why no kernel can be built below the cache, in one line; empty: one can."""
     if re.search(r"[\s:]", str(cache_root())):
         return (
-            f"cache {str(cache_root())!r}: a kernel is to be built there, and kbuild knows no "
-            "spaces or colons in paths: allowed: EASCOPE_CACHE without them"
+            f"cache {str(cache_root())!r}: kernels are built there, and kbuild supports no spaces "
+            "or colons in paths; set EASCOPE_CACHE to a path without them"
         )
     return ""
 

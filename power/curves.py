@@ -206,5 +206,5 @@ def _row(rows: Sequence[CurveRow], cluster: str, khz: int, file: str) -> CurveRo
 
 def _no_row(file: str, what: str) -> RequestError:
     return RequestError(
-        f"curves: {file} has no row for {what}: allowed: OPPs with a row, or --power published"
+        f"curves: {file} has no row for {what}; use OPPs with a row, or --power published"
     )

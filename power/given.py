@@ -67,7 +67,7 @@ def given_model(source: str, errors: Sequence[str] = ()) -> GivenModel:
         if match is None or not MIN_ERROR <= float(match[2]) <= MAX_ERROR:
             raise RequestError(f"--em-error {text!r}: allowed: {ERROR_RULE}")
         if match[1] in parsed:
-            raise RequestError(f"--em-error {text!r}: allowed: one error for each cluster")
+            raise RequestError(f"--em-error {text!r}: duplicate cluster")
         parsed[match[1]] = float(match[2])
     # No error is no choice; the order in which they were asked for does not matter.
     return GivenModel(source, tuple(sorted((name, e) for name, e in parsed.items() if e)))

@@ -357,7 +357,7 @@ def row(table: Iterable[Row], **where: object) -> Row:
     """
     fitting = rows(table, **where)
     if len(fitting) != 1:
-        raise RequestError(f"{len(fitting)} rows have {where}: allowed: one")
+        raise RequestError(f"{len(fitting)} rows have {where}; expected one")
     return fitting[0]
 
 
@@ -400,7 +400,7 @@ def section(page: str, title: str) -> str:
     """The first paragraph of a section, in one line."""
     text = re.search(rf"^## {title}\n\n(.*?)(?:\n\n|\Z)", page, re.MULTILINE | re.DOTALL)
     if text is None:
-        raise RequestError(f"a page without a section {title!r}: allowed: Question, Answer first")
+        raise RequestError(f"a page without a section {title!r}; Question and Answer come first")
     return " ".join(text[1].split())
 
 

@@ -87,7 +87,7 @@ def kernels_of(platform: Platform, activity: Activity) -> dict[str, KernelActivi
     kernels = {entry.kernel: entry for entry in activity.measured if entry.cluster == CLUSTER}
     if not kernels.keys() >= STANDS_FOR.keys():
         raise RequestError(
-            f"{shown_path(activity.path)}: measured is missing: allowed after eascope characterise "
+            f"{shown_path(activity.path)}: measured is missing; run eascope characterise "
             f"{platform.name}"
         )
     return {name: kernels[name] for name in STANDS_FOR}

@@ -137,7 +137,7 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     """
     groups = [(group, [resolve(request) for request in group.requests]) for group in asked(plan)]
     if not groups:
-        raise RequestError(f"{PLAN}: no comparison: allowed: [[comparison]]")
+        raise RequestError(f"{PLAN}: no [[comparison]]")
     engines = {names.engine.name: names.engine for _, every in groups for names in every}
     identities = {name: identity_of(engine) for name, engine in engines.items()}
     # The outer loop is that of seeds, so that an interrupted command leaves whole seeds.
@@ -348,7 +348,7 @@ def _scenarios(made: Mapping[str, Any]) -> set[str]:
 def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict[str, Any]:
     """``old`` with what ``new`` has of ``plan`` in the place of its own, and the origins of both.
 
-    :raises RequestError: one line, when ``old`` has other columns.
+    :raises RequestError: one line, when ``old`` has columns that there are no more.
     """
     heads = dict.fromkeys(tuple(group.head) for group in asked(plan))
     order = {head: place for place, head in enumerate(heads)}
@@ -356,9 +356,14 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
     tables: dict[str, Any] = {}
     still: set[str] = set()
     for name, columns in TABLES.items():
-        kept, made = ([*some.get(name, {}).get("rows", [])] for some in (old, new))
-        if kept and old[name]["columns"] != [*columns]:
-            raise RequestError(f"{RECORD}: {name}: other columns: allowed: without --only")
+        made = [*new.get(name, {}).get("rows", [])]
+        had = old.get(name, {"columns": [], "rows": []})
+        if unknown := {*had["columns"]} - {*columns}:
+            named = ", ".join(sorted(unknown))
+            raise RequestError(f"{RECORD}: {name}: {named}: old columns; run it without --only")
+        # What the old rows do not say is empty.
+        named_rows = (dict(zip(had["columns"], row, strict=True)) for row in had["rows"])
+        kept: list[list[Any]] = [[row.get(column) for column in columns] for row in named_rows]
         of = name if name == "engines" else "cells"
         fresh = {tuple(row[:3]) for row in new.get(of, {}).get("rows", [])}
         rows = [row for row in kept if tuple(row[:3]) in order.keys() - fresh]

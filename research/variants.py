@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from eascope.host.cache import write_atomic
@@ -42,19 +42,18 @@ def every_variant() -> dict[str, str]:
         groups.setdefault(group_of(variant), []).append(f"[{variant.name}]({variant.name}.md)")
     written = _WRITTEN.read_text()
     if {*re.findall(r"{(.*?)}", written)} != {*groups}:
-        raise RequestError(f"{_WRITTEN.name}: groups of variants: allowed: each of {[*groups]}")
+        raise RequestError(f"{_WRITTEN.name}: groups of variants; expected each of {[*groups]}")
     shown, names = _shown(), {variant.name for variant in variants}
     pages = {
-        variant.name: _page(variant, names, ". ".join(shown.get(variant.name, ())))
-        for variant in variants
+        variant.name: _page(variant, names, shown.get(variant.name, ())) for variant in variants
     }
     return {**pages, INDEX: written.format(**{k: " · ".join(v) for k, v in groups.items()})}
 
 
-def _page(variant: Variant, names: set[str], shown: str) -> str:
-    """A heading, and a paragraph of five lines, so that the page is short as text, too."""
+def _page(variant: Variant, names: set[str], shown: Sequence[str]) -> str:
+    """A heading and a paragraph; deviations and results are lines of it."""
     first, _, rest = variant.summary.partition(" ")
-    deviations = "; ".join(_linked(text, names) for text in variant.deviations)
+    deviations = [_linked(text, names) for text in variant.deviations]
     switches = " ".join(f"`{word}`" for word in switch_words(variant.switches))
     settings = {
         "kernel": f"`{variant.kernel}` of Linux {' and '.join(releases_of(variant))}",
@@ -66,11 +65,18 @@ def _page(variant: Variant, names: set[str], shown: str) -> str:
     lines = (
         f"{first if first in names else first[:1].upper() + first[1:]} {rest}.",
         f"**Source:** {_URL.sub(_as_link, variant.source)}.",
-        f"**Deviations:** {deviations or 'none'}.",
+        _listed("Deviations", deviations or ["none"]),
         f"**Set:** {'; '.join(f'{name} {value}' for name, value in settings.items() if value)}.",
-        f"**Showed:** {shown or 'no study has it'}.",
+        _listed("Results", shown or ["not in any study"]),
     )
     return f"# {variant.name}\n\n{'<br>'.join(lines)}\n"
+
+
+def _listed(title: str, entries: Sequence[str]) -> str:
+    """``entries`` after their title, each on a line of its own where there are several."""
+    return (
+        "<br>• ".join([f"**{title}:**", *entries]) if entries[1:] else f"**{title}:** {entries[0]}"
+    )
 
 
 def _as_link(found: re.Match[str]) -> str:

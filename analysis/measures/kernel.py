@@ -46,9 +46,7 @@ def _tables(state: str) -> list[dict[str, int]]:
 
 
 def _per_s(data: RunData) -> dict[str, float]:
-    path = data.run / STATE
-    text = path.read_text(errors="replace") if path.is_file() else ""
-    return {name: number / data.window.seconds for name, number in counted(text).items()}
+    return {name: number / data.window.seconds for name, number in counted(data.state).items()}
 
 
 @measure(

@@ -61,7 +61,7 @@ def check_events(data: RunData) -> None:
         if late > 0:
             raise EascopeError(
                 f"{data.run}: what {cell.scenario} does at {at} ms was done {late / 1e6:.1f} ms "
-                f"after the end of its window of {window_ms} ms: allowed: an earlier event"
+                f"after the end of its window of {window_ms} ms; choose an earlier time"
             )
 
 

@@ -108,7 +108,7 @@ def group_run_s(data: RunData) -> dict[str, float]:
 def speed(data: RunData) -> dict[str, float]:
     """Work of a task per thread and time, by the busy loop's speed where and when it ran."""
     return shares.speeds(
-        slices=data.slices,
+        slices=data.worked,
         frequency=data.frequency,
         platform=data.platform,
         activity=data.activity,

@@ -116,7 +116,7 @@ def window_of(recording: Recording, text: str) -> tuple[int, int]:
         end += recording.begin_ns
     inside = recording.switch.filter(pl.col("t_ns").is_between(begin, end)).height
     if end <= begin or not inside:
-        raise RecordingError(f"--window: {text!r}: no switch is in it: allowed: {allowed}")
+        raise RecordingError(f"--window: {text!r} contains no sched_switch; expected {allowed}")
     return begin, min(end, recording.end_ns)
 
 

@@ -189,8 +189,8 @@ def _given(recording: Recording, platform: Platform, seen: Mapping[int, Sequence
     """
     if len(platform.cpus) != recording.cpus:
         raise RecordingError(
-            f"{recording.path}: {recording.cpus} CPUs, and the platform {platform.name} has "
-            f"{len(platform.cpus)}: allowed: the platform of the recorded device"
+            f"{recording.path}: {recording.cpus} CPUs, but the platform {platform.name} has "
+            f"{len(platform.cpus)}; choose the platform of the recorded device"
         )
     plain, found = _as_device(platform, platform.cpus), device_of(recording)
     devices = [device for _, device in _ours() if device.name == platform.name]
@@ -210,7 +210,7 @@ def _guessed(
     """Clusters by shared clocks; without capacities, capacity goes with the highest clock seen."""
     if capacities and len(capacities) != recording.cpus:
         raise RecordingError(
-            f"--capacities: {len(capacities)} numbers: allowed: one for each of the "
+            f"--capacities: {len(capacities)} numbers; expected one for each of the "
             f"{recording.cpus} CPUs of {recording.path}"
         )
     top = max((khz for clocks in seen.values() for khz in clocks), default=1_000_000)

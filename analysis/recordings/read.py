@@ -54,8 +54,8 @@ def _read(path: Path, data: bytes) -> tuple[str, Raw]:
     found = text.read_text(path, data)
     if found is None:
         raise RecordingError(
-            f"{path}: no recording ({len(data)} bytes): allowed: Perfetto's protobuf, trace.dat, "
-            "text of trace-cmd report, text or HTML of ftrace or systrace"
+            f"{path}: not a recording ({len(data)} bytes); expected Perfetto's protobuf, "
+            "trace.dat, text of trace-cmd report, text or HTML of ftrace or systrace"
         )
     return "text", found
 
@@ -71,7 +71,7 @@ def _finished(path: Path, form: str, raw: Raw) -> Recording:
     switch = tables["switch"]
     if not switch.height:
         there = ", ".join(f"{n} {event}" for event, n in raw.counts.most_common(3))
-        raise RecordingError(f"{path}: no sched_switch: allowed: a recording with it ({there})")
+        raise RecordingError(f"{path}: no sched_switch recorded, only {there}")
     notes = _reused(raw, tables)
     switch = tables["switch"]
     marked = [

@@ -89,7 +89,8 @@ def read_trace_dat(path: Path, data: bytes, sink: Sink | None = None) -> Raw | N
         return None
     if cursor.take(1) != b"\0":
         raise RecordingError(
-            f"{path}: big-endian: allowed: a trace.dat of a little-endian machine, as arm64 is"
+            f"{path}: big-endian; only a trace.dat of a little-endian machine, such as arm64, can "
+            "be read"
         )
     long_size = cursor.take(1)[0]
     page = cursor.number(4)
@@ -101,7 +102,7 @@ def read_trace_dat(path: Path, data: bytes, sink: Sink | None = None) -> Raw | N
         _options(cursor, raw)
         kind = cursor.take(10)
     if kind != b"flyrecord\0":
-        raise RecordingError(f"{path}: a latency trace: allowed: events of `trace-cmd record`")
+        raise RecordingError(f"{path}: a latency trace; record events with `trace-cmd record`")
     places = [(cursor.number(8), cursor.number(8)) for _ in range(count)]
     raw.cpus = count
     whole = max((offset + size for offset, size in places), default=0)

@@ -177,6 +177,22 @@ class ProgramRecord(Record):
 
 
 @dataclass(frozen=True)
+class InterruptRecord(Record):
+    """A load of interrupts: a timer on each of ``cpus``, with a handler that takes ``work_us``."""
+
+    name: str
+    cpus: tuple[int, ...]
+    period_us: int
+    work_us: int
+    start_us: int = 0
+
+    def line(self, cpu: int) -> str:
+        """It on one CPU, as the kernel takes and prints it: times in ns."""
+        times = (1000 * us for us in (self.period_us, self.work_us, self.start_us))
+        return " ".join(map(str, (self.name, cpu, *times)))
+
+
+@dataclass(frozen=True)
 class ReplicateRecord(Record):
     """The seed's draws: the same for every variant, on every engine.
 
@@ -321,6 +337,7 @@ class CellRecord(Record):
     :param replicate: the seed's draws.
     :param source_conditions: conditions of the scenario's source; None: not stated.
     :param assumed: activity and system rates that were not measured on this platform.
+    :param interrupts: loads of interrupts.
     """
 
     schema_read: ClassVar[int] = SCHEMA
@@ -358,6 +375,7 @@ class CellRecord(Record):
     own_platform: bool = False
     source_conditions: SourceConditionsRecord | None = None
     frames: FramesRecord | None = None
+    interrupts: tuple[InterruptRecord, ...] = ()
 
     @property
     def replicates(self) -> bool:

@@ -100,6 +100,14 @@ class Pushes(Record):
 
 
 @dataclass(frozen=True)
+class Interrupts(Record):
+    """A load of interrupts: how often its handler ran, and how many periods passed without it."""
+
+    count: float
+    missed: float
+
+
+@dataclass(frozen=True)
 class Frames(Record):
     """Frames of the window.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -101,6 +102,27 @@ def interrupts(trace: Trace, window: Window) -> pl.DataFrame:
         .with_columns(pl.col("t0_ns", "t1_ns").clip(window.t0_ns, window.t1_ns))
         .filter(pl.col("t1_ns") > pl.col("t0_ns"))
         .select(pl.col("name").alias("thread"), pl.col("irq").alias("pid"), "cpu", "t0_ns", "t1_ns")
+    )
+
+
+def outside(table: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+    """The stretches of `slices` without `interrupts`, each of which lies in one or in none."""
+    by_cpu: Any = {"by": "cpu", "check_sortedness": False}  # all are sorted by time
+    ends = gone.select("cpu", t0_ns="t1_ns").sort("t0_ns")
+    starts = gone.select("cpu", begin="t0_ns").sort("begin")
+    around = table.rename({"t0_ns": "since"}).sort("since")
+    after = ends.join_asof(around, left_on="t0_ns", right_on="since", **by_cpu)
+    parts = pl.concat(
+        [table, after.filter(pl.col("t1_ns") > pl.col("t0_ns")).select(table.columns)]
+    )
+    return (
+        parts.unique()
+        .sort("t0_ns")
+        .join_asof(starts, left_on="t0_ns", right_on="begin", strategy="forward", **by_cpu)
+        .with_columns(t1_ns=pl.min_horizontal("t1_ns", "begin"))
+        .filter(pl.col("t1_ns") > pl.col("t0_ns"))
+        .select(table.columns)
+        .sort("cpu", "t0_ns")
     )
 
 

@@ -95,7 +95,7 @@ def checkpoint(key: Mapping[str, object], boot: Callable[[Path], BootFacts], lab
         try:
             check_artefact(folder)
         except EascopeError as error:
-            say(f"warning: {error}: it is made again")
+            say(f"warning: {error}; rebuilding")
             shutil.rmtree(folder)
     folder = artefact(KIND, key, build, label=label, estimate_s=ESTIMATE_S)
     return folder / STATE

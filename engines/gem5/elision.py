@@ -57,6 +57,6 @@ def _check_fetch(mode: str, platform: Platform) -> None:
         width = core.structure["fetch_width"].value
         if has_pipelines(mode) and core.pipeline != "in-order" and width > MOST_FETCHED:
             raise RequestError(
-                f"{shown_path(core.path)}: structure.fetch_width = {width}: allowed where busy "
-                f"loops are elided: 1 to {MOST_FETCHED}, or mode elided, or --no-elide"
+                f"{shown_path(core.path)}: structure.fetch_width = {width}: eliding busy loops "
+                f"supports 1 to {MOST_FETCHED}; use mode elided, or --no-elide"
             )

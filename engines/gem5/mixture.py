@@ -56,9 +56,9 @@ def with_memory(mode: str, turns: Sequence[tuple[float, float]]) -> bytes:
     for cpu, (cycles, ns) in enumerate(turns):
         if not (LEAST_CYCLES <= cycles <= MOST_CYCLES and 0 < ns <= MOST_NS):
             raise RequestError(
-                f"an iteration with memory on CPU {cpu}: {cycles:.1f} cycles and {ns:.1f} ns: "
-                f"allowed where it is elided: {LEAST_CYCLES} to {MOST_CYCLES:.0f}, and up to "
-                f"{MOST_NS:.0f}"
+                f"an iteration with memory on CPU {cpu}: {cycles:.1f} cycles and {ns:.1f} ns; "
+                f"eliding supports {LEAST_CYCLES} to {MOST_CYCLES:.0f} cycles, and up to "
+                f"{MOST_NS:.0f} ns"
             )
     own = min(round(LONGER * OWN_CYCLES[mode]), int(min(turns)[0]) - LEAST_STILL)
     entries = [max(1, round(SIXTEENTHS * figure)) for turn in turns for figure in turn]

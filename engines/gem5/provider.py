@@ -82,7 +82,7 @@ def _version(program: Path, changed_ns: int) -> str:
     words = ".".join(map(str, TESTED))
     if numbers < TESTED:
         raise EascopeError(
-            f"{program}: gem5 {match[1]} is too old: allowed: {words} or newer (see {RECIPE})"
+            f"{program}: gem5 {match[1]} is too old; {words} or newer is needed (see {RECIPE})"
         )
     if numbers > TESTED:
         say(f"warning: gem5 {match[1]} was not tested ({words} was)")

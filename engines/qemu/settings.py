@@ -267,8 +267,8 @@ def _programs(
     count = sum(len(program.pages) for program in programs)
     if len(programs) > MOST_PROGRAMS or count > MOST_PAGES:
         raise EascopeError(
-            f"{len(programs)} programs with figures, {count} pages of code: allowed: "
-            f"{MOST_PROGRAMS} programs, {MOST_PAGES} pages"
+            f"{len(programs)} programs with figures, {count} pages of code; the plugin holds at "
+            f"most {MOST_PROGRAMS} programs, {MOST_PAGES} pages"
         )
     return programs
 

@@ -74,9 +74,9 @@ def misses_of(platform: Platform, activity: Activity) -> tuple[Miss, ...]:
     for cluster in platform.clusters:
         if cluster.name not in missed:
             raise RequestError(
-                f"{shown_path(activity.path)}: the time of a miss on {cluster.name} is missing: a "
-                f"task with memory needs it: allowed after eascope characterise {platform.name}, "
-                "for clusters of two OPPs or more"
+                f"{shown_path(activity.path)}: the time of a miss on {cluster.name} is missing, "
+                f"which a task with memory needs; eascope characterise {platform.name} measures "
+                "it, for clusters of two OPPs or more"
             )
     return tuple(missed[cluster.name] for cluster in platform.clusters)
 
@@ -116,7 +116,7 @@ def mixture(platform: Platform, activity: Activity, memory: float) -> Mixture:
     if busy < 0:
         most = 1 / (1 + miss.cycles * 1e6 / largest.max_khz / miss.memory_ns)
         raise RequestError(
-            f"memory = {memory:g}: allowed on {platform.name}: 0 to {int(100 * most) / 100:g}, "
+            f"memory = {memory:g}: {platform.name} supports 0 to {int(100 * most) / 100:g}, "
             f"because a miss takes {miss.cycles:.0f} cycles of {largest.name}'s own"
         )
     return Mixture(

@@ -50,8 +50,8 @@ def rt_app_text() -> bytes:
     program = (lisa_binaries() / "arm64" / "rt-app").read_bytes()
     if sha256_bytes(program) != RT_APP_SHA256:
         raise EascopeError(
-            f"rt-app: SHA-256 {sha256_bytes(program)[:16]}..: allowed: {RT_APP_SHA256[:16]}.. "
-            "(LISA 3.1.0, arm64): its busy loop cannot be measured"
+            f"rt-app: SHA-256 {sha256_bytes(program)[:16]}.., not {RT_APP_SHA256[:16]}.. "
+            "(LISA 3.1.0, arm64), so its busy loop cannot be measured"
         )
     return program[FUNCTION_OFFSET : LDEXP_RANGE[1] - _VIRTUAL]
 

@@ -225,7 +225,7 @@ def measure_program(platform: Platform, kind: str, directory: Path = ACTIVITY) -
             return write_program(platform, kind, measured, provenance(asked, engine), directory)
     raise EascopeError(
         f"{kind} on {platform.name}: after {wanted['count']} samples a mean's 95 % interval is "
-        f"{widest:.1%} of it, and an OPP is {farthest:.1%} from the fit: allowed: up to "
+        f"{widest:.1%} of it, and an OPP is {farthest:.1%} from the fit; the limits are "
         f"{MOST_INTERVAL:.0%} and {MOST_RESIDUAL:.0%}: the program has no steady state"
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eascope.experiments.cli.output import print_json
 
-SUMMARY = "copy built and downloaded artefacts between the cache and a folder"
+SUMMARY = "copy cache entries (built and downloaded files) to or from a directory"
 EXAMPLE = "eascope cache push /shared/eascope-cache"
 
 
@@ -17,14 +17,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "direction",
         choices=("push", "pull"),
-        help="push: from this machine's cache into DIR; pull: from DIR into it",
+        help="push: copy from this host's cache into DIR; pull: from DIR into the cache",
     )
-    parser.add_argument("folder", metavar="DIR", help="a folder; push makes it")
+    parser.add_argument("folder", metavar="DIR", help="a directory; push creates it")
     parser.add_argument(
         "kinds",
         nargs="*",
         metavar="KIND",
-        help="only these kinds of artefacts, such as kernel (default: all)",
+        help="only these kinds of entries, such as kernel (default: all)",
     )
 
 
@@ -42,10 +42,10 @@ def run(options: argparse.Namespace) -> int:
     given, cache = Path(options.folder).absolute(), cache_root()
     source, target = (cache, given) if options.direction == "push" else (given, cache)
     if given.resolve() == cache.resolve():
-        raise RequestError(f"cache {options.direction} {options.folder}: allowed: another folder")
+        raise RequestError(f"cache {options.direction} {options.folder}: this is the cache itself")
     kinds = kinds_in(source)
     if not kinds:
-        raise RequestError(f"{source}: no artefacts: allowed: a folder that has some")
+        raise RequestError(f"{source}: contains no cache entries")
     for kind in options.kinds:
         if kind not in kinds:
             raise unknown("kind", kind, kinds)

@@ -32,10 +32,10 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
         "campaign",
         nargs="?",
         metavar="CAMPAIGN",
-        help="a name from eascope list campaigns, or a file; without it, the options below "
+        help="a name listed by eascope list campaigns, or a file; without it, the options below "
         "describe the campaign",
     )
-    group = parser.add_argument_group("a campaign without a file; commas separate values")
+    group = parser.add_argument_group("a campaign without a file (values separated by commas)")
     for key, text in AXES.items():
         group.add_argument(f"--{key}", metavar=key[0].upper(), help=text)
     group.add_argument(
@@ -49,16 +49,16 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUES",
-        help="an override of the platform such as little.cpus=2,3,4 or 'big.opps=every 2nd', or a "
-        "control such as controls.rate_limit_us=500,2000; may be repeated",
+        help="a platform key such as little.cpus=2,3,4 or 'big.opps=every 2nd', or a parameter "
+        "such as controls.rate_limit_us=500,2000; may be repeated",
     )
     group.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="CONSTRAINT",
-        help="keep only cells for which this holds, such as 'little.cpus + big.cpus <= 8'; may be "
-        "repeated",
+        help="keep only combinations for which this holds, such as 'little.cpus + big.cpus <= 8'; "
+        "may be repeated",
     )
     add_knob(group, CONTROLS["reference"])
 
@@ -77,7 +77,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     given += ["--seeds"] if options.seeds else []
     if options.campaign is not None:
         if given:
-            raise RequestError(f"{given[0]}: allowed: only without CAMPAIGN, whose file states it")
+            raise RequestError(f"{given[0]} cannot be combined with CAMPAIGN, whose file states it")
         return load_campaign(options.campaign)
     return one_off(axes, options.set, options.keep, options.seeds or 1, options.reference)
 
@@ -96,7 +96,7 @@ def out_file(option: str, text: str) -> Path:
     """
     path = Path(text).absolute()
     if not text or text.endswith("/") or path.is_dir() or not path.parent.is_dir():
-        raise RequestError(f"{option} {text!r}: allowed: a file in an existing folder")
+        raise RequestError(f"{option} {text!r}: expected a file in an existing directory")
     return path
 
 

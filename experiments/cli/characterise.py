@@ -34,9 +34,7 @@ PARTS = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The platform, and which parts are measured or shown."""
-    parser.add_argument(
-        "platform", metavar="P", help="model of a board, see: eascope list platforms"
-    )
+    parser.add_argument("platform", metavar="P", help="platform, see: eascope list platforms")
     parser.add_argument(
         "--show", action="store_true", help="print the earlier measurements; measure nothing"
     )
@@ -122,7 +120,7 @@ def _told(path: Path, measure: Callable[[], object]) -> None:
     """Measure, and say whether that has changed the file of the figures."""
     before = _content(path)
     measure()
-    words = "written" if _content(path) != before else "has these figures already, not written"
+    words = "written" if _content(path) != before else "unchanged, not rewritten"
     say(f"{shown_path(path)}: {words}")
 
 

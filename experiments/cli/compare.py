@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from eascope.experiments.request import Names
     from eascope.experiments.robust import ByBilling, PreparedCase
 
-SUMMARY = "compare variants: execute missing runs, print differences, write drawings and a report"
+SUMMARY = "compare variants: run what is missing, print differences, write figures and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
 
 
@@ -49,13 +49,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        help="folder for drawings and report (default: one per comparison in runs/comparisons)",
+        help="directory for figures and report (default: one per comparison in runs/comparisons)",
     )
     parser.add_argument(
         "--null",
         action="store_true",
-        help="also measure the noise floor: mainline compared with a kernel that differs only in a "
-        "comment, with other seeds",
+        help="also run an A/A test: mainline against a kernel that differs only in a comment, "
+        "with other seeds, as the noise floor",
     )
     add_robust(parser)
     add_cell(parser)
@@ -313,9 +313,9 @@ def _key(varied: PreparedCase) -> list[object]:
 
 def _print_object(answered: Answered, drawn: Drawn) -> None:
     from eascope.analysis.answer import answers
-    from eascope.analysis.attention import attention
     from eascope.analysis.compare_json import differences_json, parts_json, variant_json
     from eascope.analysis.robust_text import robust_json
+    from eascope.analysis.warnings import warnings
 
     result, models = answered.result, answered.models
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
@@ -333,7 +333,7 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
     print_json(
         {
             "answer": answers(result),
-            "attention": attention(result),
+            "warnings": warnings(result),
             "platform": result.platform.name,
             **{key: record[key] for key in same},
             "power_model": result.power_model.name,

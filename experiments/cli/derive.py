@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from eascope.experiments.finished import BilledBy
     from eascope.experiments.runs import Run
 
-SUMMARY = "compute the energy of finished runs with another power model, without simulating again"
+SUMMARY = "recompute the energy of finished runs with another power model, without simulating again"
 EXAMPLE = "eascope derive --power derived"
 
 

@@ -1,36 +1,55 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope diff``: two finished runs, decision by decision."""
+"""``eascope diff``: two runs, decision by decision."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
 from typing import TYPE_CHECKING, Any
 
-from eascope.experiments.cli.options import add_power
+from eascope.experiments.arguments import between, natural
+from eascope.experiments.cli.options import Parser, add_cell, add_power
 from eascope.experiments.cli.output import print_json
-from eascope.experiments.cli.request import billing_of
+from eascope.experiments.cli.request import billing_of, request_of, warn
 from eascope.host.errors import RequestError
+from eascope.kernels.switches import FORCED_LINES
 
 if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
+    from eascope.experiments.finished import BilledBy
+    from eascope.experiments.request import Names
     from eascope.experiments.runs import Run
 
-SUMMARY = "say where two finished runs part, decision by decision, and what each difference costs"
-EXAMPLE = "eascope diff 3f9a 81c2"
+SUMMARY = "say where two runs part, decision by decision, and what each difference costs"
+EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The two runs and the power model."""
+    """The two runs and the power model; or two variants, and what is simulated."""
     for name in ("a", "b"):
         parser.add_argument(
-            name, metavar="RUN", help="folder of a run, or the beginning of its name"
+            name,
+            metavar="RUN|V",
+            help="folder of a run, or the beginning of its name; with --scenario a variant, whose "
+            "run is executed unless it is there",
         )
     parser.add_argument(
         "--any",
         action="store_true",
         help="compare runs that differ in more than the variant; on one platform",
     )
+    parser.add_argument(
+        "--counterfactual",
+        nargs="?",
+        type=lambda text: between(1, FORCED_LINES, text or "1"),
+        metavar="N",
+        help="run A again with the first wake-up that differs on the CPU that B chose; =N: also "
+        "with the first one of each of the threads that make most of the difference, N in all, "
+        "and with all of them at once",
+    )
+    parser.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"
+    )
+    add_cell(parser, required=False)
     add_power(parser)
 
 
@@ -38,24 +57,68 @@ def run(options: argparse.Namespace) -> int:
     """Print in what the runs differ.
 
     :raises RequestError: no run has that name, or the two cannot be compared.
+    :raises EascopeError: a run failed.
     """
     from eascope.analysis.run_diff import RunDiff
     from eascope.analysis.run_diff_text import record, text
+    from eascope.experiments.counterfactual import counterfactual, names_of, runs_of
     from eascope.experiments.finished import derived_by, platform_of
     from eascope.experiments.runs import find_run
 
     billing = billing_of(options)
-    runs = [_finished(find_run(name)) for name in (options.a, options.b)]
-    check(*(each.cell for each in runs), anything=options.any)
-    diff = RunDiff.of(platform_of(runs[0]), *(derived_by(each, billing) for each in runs))
-    words = ["eascope", "diff", options.a, options.b, *(["--any"] if options.any else [])]
-    words += ["--power", options.power] if options.power else []
-    command = shlex.join(words)
-    if options.json:
-        print_json(record(diff, command))
+    runs: list[Run] = []
+    asked = _asked(options, billing)
+    if not asked:
+        runs = [_finished(find_run(name)) for name in (options.a, options.b)]
+        check(*(each.cell for each in runs), anything=options.any)
+    if options.counterfactual:
+        asked = asked or [names_of(each) for each in runs]
+        found = counterfactual(asked[0], asked[1], billing, options.counterfactual)
+        if options.json:
+            print_json(found.record(options.repeat))
+        else:
+            print(found.text(options.repeat), end="")
+        return 0
+    if asked:
+        platform, derived = asked[0].platform, runs_of(asked, billing)
     else:
-        print(text(diff, command), end="")
+        platform, derived = platform_of(runs[0]), [derived_by(each, billing) for each in runs]
+    diff = RunDiff.of(platform, *derived)
+    if options.json:
+        print_json(record(diff, options.repeat))
+    else:
+        print(text(diff, options.repeat), end="")
     return 0
+
+
+def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Names]:
+    """The two variants' cells; empty where runs are named.
+
+    :raises RequestError: a wrong name, or an option that runs which are there cannot follow.
+    """
+    from eascope.experiments.request import resolve
+    from eascope.experiments.writable import check_runs_place
+    from eascope.power.given import given_model
+
+    if not (options.scenario and options.platform):
+        parser = Parser()
+        add_options(parser)
+        for name, usual in vars(parser.parse_args(["", ""])).items():
+            of_runs = name in ("a", "b", "any", "counterfactual", "power")
+            if not of_runs and getattr(options, name) != usual:
+                raise RequestError(
+                    f"--{name.replace('_', '-')}: runs are as they are: allowed: with --scenario "
+                    "and --platform, and two variants in place of runs"
+                )
+        return []
+    check_runs_place()
+    model = given_model(options.em, options.em_error)
+    variants = (options.a, options.b)
+    asked = [resolve(request_of(options, each, options.seed, model)) for each in variants]
+    asked[0].request.own.check_used(variants)
+    billing.check(asked[0])
+    warn(asked[0], options.power, asked[1:])
+    return asked
 
 
 def _finished(run: Run) -> Run:

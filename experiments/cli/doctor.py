@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from eascope.experiments.cli.output import print_columns, print_json
 
-SUMMARY = "check what this machine has and lacks, and say how to get the rest"
+SUMMARY = "check what this host provides and lacks, and how to install what is missing"
 EXAMPLE = "eascope doctor"
 
 

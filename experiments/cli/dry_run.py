@@ -21,7 +21,7 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="print which runs are there, and what would be built and run; write nothing",
+        help="print which runs exist, and what would be built and run; write nothing",
     )
 
 

@@ -15,7 +15,7 @@ EXAMPLE = "eascope em juno-r2"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The platform and the energy model."""
     parser.add_argument(
-        "platform", metavar="PLATFORM", help="model of a board, see: eascope list platforms"
+        "platform", metavar="PLATFORM", help="platform, see: eascope list platforms"
     )
     add_energy_model(parser)
 

@@ -12,14 +12,14 @@ from eascope.experiments.cli.output import print_json, shown
 from eascope.experiments.cli.request import billing_of
 from eascope.host.errors import RequestError
 
-SUMMARY = "write a run as a trace of Perfetto, or its platform for LISA"
+SUMMARY = "write a run's trace for Perfetto, or its platform for LISA"
 EXAMPLE = "eascope export 3f9a --perfetto"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The run, the format, the file and the power model."""
     parser.add_argument(
-        "run", metavar="RUN", help="folder of the run, or the beginning of its name"
+        "run", metavar="RUN", help="directory of the run, or the beginning of its name"
     )
     formats = parser.add_mutually_exclusive_group()
     formats.add_argument("--perfetto", action="store_true", help="a trace for ui.perfetto.dev")
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write this file (default: RUN.perfetto-trace, RUN.plat_info.yml)",
+        help="file to write (default: RUN.perfetto-trace, RUN.plat_info.yml)",
     )
     add_power(parser)
 
@@ -64,16 +64,20 @@ def run(options: argparse.Namespace) -> int:
 
     billing = billing_of(options)
     if not (options.perfetto or options.lisa):
-        raise RequestError("export: a format is missing: allowed: --perfetto or --lisa")
+        raise RequestError("export: give a format, --perfetto or --lisa")
     if options.lisa and options.power:
-        raise RequestError(f"--power {options.power}: allowed: with --perfetto; LISA has no powers")
+        raise RequestError(
+            f"--power {options.power} works only with --perfetto; LISA has no power values"
+        )
     chosen = find_run(options.run)
     if chosen.state != "done":
-        raise RequestError(f"{shown(chosen.path)}: {chosen.state}: allowed: a finished run")
+        raise RequestError(
+            f"{shown(chosen.path)}: {chosen.state}; only finished runs can be exported"
+        )
     ending = "perfetto-trace" if options.perfetto else "plat_info.yml"
     path = Path(options.out or f"{chosen.path.name[:12]}.{ending}")
     if path.exists():
-        raise RequestError(f"--out {path}: is there: allowed: the name of a new file")
+        raise RequestError(f"--out {path} already exists; choose another name")
     platform = platform_of(chosen)
     if options.perfetto:
         path.write_bytes(perfetto(derived_by(chosen, billing), platform))

@@ -14,7 +14,7 @@ from eascope.host.errors import unknown
 if TYPE_CHECKING:
     from eascope.experiments.leftovers import Leftover
 
-SUMMARY = "list files of runs and cache that can go; with --remove, remove them"
+SUMMARY = "list run and cache files that can be removed; with --remove, remove them"
 EXAMPLE = "eascope gc temporary failed --remove"
 
 DAYS = 30

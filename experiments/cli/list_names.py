@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from eascope.experiments.cli.output import print_columns, print_json
-from eascope.experiments.cli.variants_page import lines_of, object_of
 from eascope.host.errors import RequestError, unknown
+from eascope.kernels.naming import releases_of
+from eascope.kernels.switches import switch_words
+
+if TYPE_CHECKING:
+    from eascope.kernels.variants import Variant
 
 SUMMARY = "list the names of one kind, one per line"
 EXAMPLE = "eascope list scenarios"
@@ -44,7 +49,7 @@ def _variants() -> Objects:
     catalogue = load_catalogue()
     short = ("name", "summary", "kernel", "declares", "source")
     return [
-        {key: object_of(variant)[key] for key in short} for variant in catalogue.variants.values()
+        {key: _object_of(variant)[key] for key in short} for variant in catalogue.variants.values()
     ] + [_entry(name, error) for name, error in catalogue.broken.items()]
 
 
@@ -86,7 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--long",
         action="store_true",
-        help="for variants: also print source, deviations and switches",
+        help="variants: also print source, deviations and switches",
     )
 
 
@@ -98,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     if options.kind not in KINDS:
         raise unknown("kind", options.kind, KINDS)
     if options.long and options.kind != "variants":
-        raise RequestError(f"--long: {options.kind}: allowed: variants")
+        raise RequestError("--long works only with: list variants")
     if options.long:
         return _long(as_json=options.json)
     objects = KINDS[options.kind]()
@@ -123,9 +128,44 @@ def _long(*, as_json: bool) -> int:
     catalogue = load_catalogue()
     broken = [_entry(name, error) for name, error in catalogue.broken.items()]
     if as_json:
-        print_json([*map(object_of, catalogue.variants.values()), *broken])
+        print_json([*map(_object_of, catalogue.variants.values()), *broken])
     else:
-        blocks = [lines_of(variant) for variant in catalogue.variants.values()]
+        blocks = [_lines_of(variant) for variant in catalogue.variants.values()]
         blocks += [[f"{entry['name']}: {entry['summary']}"] for entry in broken]
         print("\n\n".join("\n".join(block) for block in blocks))
     return 0
+
+
+def _object_of(variant: Variant) -> dict[str, Any]:
+    """All declarations of a variant, for JSON."""
+    return {
+        "name": variant.name,
+        "summary": variant.summary,
+        "source": variant.source,
+        "deviations": list(variant.deviations),
+        "kernel": variant.kernel,
+        "releases": releases_of(variant),
+        "dtb": variant.dtb,
+        "boot": variant.boot,
+        "switches": [list(switch) for switch in variant.switches],
+        "declares": asdict(variant.declares),
+    }
+
+
+def _lines_of(variant: Variant) -> list[str]:
+    """The declarations of a variant as lines of text, for ``--long``."""
+    lines = [variant.name, f"  {variant.summary}", f"  source: {variant.source}"]
+    lines += [f"  deviates: {deviation}" for deviation in variant.deviations]
+    return [*lines, *(f"  {name}: {value}" for name, value in _settings(variant))]
+
+
+def _settings(variant: Variant) -> Iterator[tuple[str, str]]:
+    eas = "on" if variant.declares.eas else "off"
+    yield "kernel", variant.kernel
+    yield "releases", " ".join(releases_of(variant))
+    if variant.dtb != "std":
+        yield "device tree", variant.dtb
+    if variant.boot:
+        yield "boot arguments", variant.boot
+    yield "switches", " ".join(switch_words(variant.switches)) or "none"
+    yield "declares", f"EAS {eas}, governor {variant.declares.governor}"

@@ -45,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(arguments: list[str]) -> int:
     """The command's exit code, or that of the error with which it ended."""
+    import shlex
     import signal
 
     from eascope.experiments.cli.verbs import VERBS, make_parser
@@ -55,7 +56,9 @@ def _main(arguments: list[str]) -> int:
     parser = make_parser()
     if arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
         name = arguments[0]
-        parser.error(f"unknown command {name!r}{nearest(name, VERBS)}: allowed: {', '.join(VERBS)}")
+        parser.error(
+            f"unknown command {name!r}{nearest(name, VERBS)}; expected one of {', '.join(VERBS)}"
+        )
     try:
         options = parser.parse_args(arguments)
     except SystemExit:
@@ -64,6 +67,7 @@ def _main(arguments: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return 2
+    options.repeat = shlex.join([PROGRAM, *arguments])
     while True:
         try:
             return VERBS[options.command].run(options)

@@ -45,14 +45,17 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def add_cell(parser: argparse.ArgumentParser) -> None:
+def add_cell(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls."""
     parser.add_argument(
-        "--platform", required=True, metavar="P", help="board model, see: eascope list platforms"
+        "--platform",
+        required=required,
+        metavar="P",
+        help="platform (board model), see: eascope list platforms",
     )
     parser.add_argument(
         "--scenario",
-        required=True,
+        required=required,
         metavar="S",
         help="workload, see: eascope list scenarios; or a .toml file, or a .json of rt-app",
     )
@@ -64,14 +67,16 @@ def add_cell(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         metavar="M",
-        help="mode of the engine, if it has modes (default: its first)",
+        help="mode of the engine, if it has modes (default: the first)",
     )
-    parser.add_argument("--full", action="store_true", help="take the scenario's full duration")
+    parser.add_argument("--full", action="store_true", help="run for the scenario's full duration")
     parser.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
     )
     _add_own(parser.add_argument_group("kernels of your own"))
-    _add_controls(parser.add_argument_group("controls, to see whether a result depends on them"))
+    _add_controls(
+        parser.add_argument_group("model parameters, to see whether a result depends on them")
+    )
 
 
 def _add_own(group: argparse._ArgumentGroup) -> None:
@@ -80,17 +85,17 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME=TREE[@REF]",
-        help="your git tree, at the commit REF or with uncommitted changes: NAME is mainline on "
-        "it, VARIANT@NAME is another variant on it; may be repeated",
+        help="your git tree, at commit REF or with uncommitted changes: NAME is mainline built "
+        "from it, VARIANT@NAME another variant built from it; may be repeated",
     )
     group.add_argument(
         "--patch",
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help="your patch, applied after our base queue: NAME (default: from the file's name) is "
-        "mainline with it, NAME@7.3 the same on Linux 7.3; may be repeated, and patches with the "
-        "same NAME are applied in the order given; a file with lines CONFIG_NAME=VALUE states "
+        help="your patch, applied after the base series: NAME (default: from the file name) is "
+        "mainline with it, NAME@7.3 the same on Linux 7.3; may be repeated: patches with the same "
+        "NAME are applied in the order given; a file of lines CONFIG_NAME=VALUE sets kernel "
         "options",
     )
     group.add_argument(
@@ -98,15 +103,16 @@ def _add_own(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME=ARGUMENTS",
-        help="boot arguments: NAME is mainline, or your kernel, patch or variant of this name, "
-        "with them in addition; may be repeated",
+        help="boot arguments, added to those of NAME: your kernel, patch or variant of this name, "
+        "or a new name for mainline with them; may be repeated",
     )
     group.add_argument(
         "--switch",
         action="append",
         default=[],
         metavar="NAME:PATH=VALUE",
-        help="a file that selects a behaviour at run time, likewise; proven as every switch is",
+        help="write VALUE to PATH (sysctl, debugfs, cgroup) in the guest before the run, for NAME "
+        "as with --boot; the guest reads it back",
     )
 
 
@@ -114,8 +120,8 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--source-conditions",
         action="store_true",
-        help="set the controls below as the scenario's source had them ([source_conditions]), "
-        "except those on the command line",
+        help="set the parameters below as in the scenario's original posting "
+        "([source_conditions]), except those given on the command line",
     )
     for knob in CONTROLS.values():
         if knob.option:
@@ -149,15 +155,16 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
         "--em",
         default=PUBLISHED,
         metavar="M",
-        help="powers that the kernel is given: published (default) or derived; --power chooses the "
-        "powers that energy is computed with",
+        help="energy model that the kernel is given: published (default) or derived; --power sets "
+        "the power model that energy is computed with",
     )
     parser.add_argument(
         "--em-error",
         action="append",
         default=[],
         metavar="CLUSTER=X%",
-        help="give the kernel wrong powers of one cluster, such as big=+20%%; may be repeated",
+        help="scale one cluster's power in the kernel's energy model, such as big=+20%%; may be "
+        "repeated",
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-SUMMARY = "run the cells of one part of a sweep (the jobs of eascope sweep call it)"
+SUMMARY = "run one part of a sweep (called by the jobs of eascope sweep)"
 EXAMPLE = "eascope part runs/campaigns/opp-sweep/sessions/NAME/parts/0.json"
 
 

@@ -13,7 +13,7 @@ from eascope.experiments.cli.output import print_json
 if TYPE_CHECKING:
     from eascope.experiments.sweeps.survey import Cost, Survey
 
-SUMMARY = "count a campaign's cells by state, with host time and disk space; write nothing"
+SUMMARY = "count a campaign's simulations by state, with host time and disk space; write nothing"
 EXAMPLE = "eascope plan opp-sweep"
 
 
@@ -106,10 +106,7 @@ def plan_lines(survey: Survey, cost: Cost, jobs: int) -> list[str]:
         + (" (--retry-failed runs the failed ones again)" if counts["failed"] else "")
     )
     if survey.not_looked_up:
-        lines.append(
-            f"{survey.not_looked_up} of those to run were not looked for: a run that another "
-            "command made is not made again"
-        )
+        lines.append(f"{survey.not_looked_up} runs not checked yet; existing ones will be reused")
     if counts["missing"]:
         lines.append(
             f"about {duration(cost.core_s)} of one core, {duration(cost.core_s / jobs)} with "

@@ -23,12 +23,16 @@ COLUMN = "power_w"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What to do, with which core and which file."""
-    parser.add_argument("verb", metavar="predict", help="predict: add a column power_w")
+    parser.add_argument(
+        "verb",
+        metavar="predict",
+        help="predict: print the rows of the CSV file with a column power_w added",
+    )
     parser.add_argument("--core", metavar="C", help="a core with counted events: cortex-a15")
     parser.add_argument(
         "--csv",
         metavar="FILE",
-        help="file of rows, with the columns that power-models/calibration names",
+        help="CSV file with the event columns that power-models/calibration names",
     )
 
 
@@ -41,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         raise unknown("power command", options.verb, VERBS)
     for name in ("core", "csv"):
         if getattr(options, name) is None:
-            raise RequestError(f"power {options.verb}: --{name} is missing: allowed: --{name} NAME")
+            raise RequestError(f"power {options.verb}: --{name} is missing")
     rows = predicted(options.core, Path(options.csv))
     if options.json:
         print_json(rows)

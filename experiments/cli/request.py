@@ -63,20 +63,20 @@ def billing_of(options: argparse.Namespace) -> BilledBy:
 
 
 def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -> None:
-    """Print the cautions about a request before it is run.
+    """Print the warnings about a request before it is run.
 
     :param power: by which its energy is billed; None: the platform's default.
     :param others: that are run as well, and may have other variants.
     """
-    from eascope.experiments import cautions
+    from eascope.experiments import warnings
     from eascope.experiments.rtapp_own import notes_on
 
-    billed = cautions.billed_by_others(names, power or names.platform.billing.default)
+    billed = warnings.billed_by_others(names, power or names.platform.billing.default)
     texts = (
-        *(cautions.wrong_capacities(names), cautions.without_eas(names), billed),
-        *dict.fromkeys(map(cautions.without_latency_nice, (names, *others))),
-        cautions.without_fair_server(names),
-        *dict.fromkeys(line for each in (names, *others) for line in cautions.without_effect(each)),
+        *(warnings.wrong_capacities(names), warnings.without_eas(names), billed),
+        *dict.fromkeys(map(warnings.without_latency_nice, (names, *others))),
+        warnings.without_fair_server(names),
+        *dict.fromkeys(line for each in (names, *others) for line in warnings.without_effect(each)),
     )
     if file := names.scenario.rt_app:
         said = file.notes if names.scenario.path.suffix == ".json" else ()
@@ -85,7 +85,7 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
             say(f"  {note}")
     for note in names.platform.idle_notes:
         say(f"  {note}")
-    warn_of((*texts, *cautions.rate_warnings(names)))
+    warn_of((*texts, *warnings.rate_warnings(names)))
 
 
 def warn_of(texts: Iterable[str]) -> None:

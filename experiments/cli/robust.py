@@ -22,9 +22,9 @@ def add_robust(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="AXES",
-        help="also compare at values of the model axes that need runs; axes are unknown quantities "
-        "of the board, varied one at a time; a verdict holds only if all values give it; AXES, as "
-        f"in --robust=dvfs,llc, are some of {', '.join(AXES)} (default: all)",
+        help="sensitivity analysis: also compare with unknown model parameters of the board "
+        "changed, one at a time; a result holds only if it holds for every value; AXES, as in "
+        f"--robust=dvfs,llc, selects parameters from {', '.join(AXES)} (default: all)",
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eascope.experiments.request import Names
     from eascope.experiments.runs import Run
 
-SUMMARY = "run one cell, unless its run is there already"
+SUMMARY = "run one simulation, or reuse its finished run"
 EXAMPLE = "eascope run --platform juno-r2 --variant mainline --scenario smoke"
 
 

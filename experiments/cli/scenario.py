@@ -17,14 +17,16 @@ from eascope.host.errors import RequestError, unknown
 if TYPE_CHECKING:
     from eascope.experiments.recording_import import Imported
 
-SUMMARY = "make a scenario from a recording or rt-app's JSON, check it, or export one for rt-app"
+SUMMARY = (
+    "import a recording or rt-app JSON as a scenario, check it, or export a scenario for rt-app"
+)
 EXAMPLE = "eascope scenario import phone.perfetto-trace --name my-load"
 
 #: What ``eascope scenario`` can be asked to do.
 VERBS = ("import", "check", "export")
 #: Threads of a recording that are kept by themselves.
 MOST = 1000
-RECORDING, JSON, EXPORT = "a recording", "rt-app's JSON", "export"
+RECORDING, JSON, EXPORT = "a recording", "rt-app's JSON", "scenario export"
 #: Of the options that some kind of source does not take: the default, and the kinds that take it.
 ONLY = {
     **{option: ("", (RECORDING,)) for option in ("capacities", "window")},
@@ -43,37 +45,37 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "verb",
         metavar="import|check|export",
-        help="import: write the scenario; check: run a recording's, too, and print the run beside "
-        "the recording; export: a scenario's tasks for rt-app",
+        help="import: write the scenario; check: also run a recording's and print the run next to "
+        "the recording; export: write a scenario's tasks for rt-app",
     )
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a JSON file of rt-app, with what workgen adds; or a recording: Perfetto's protobuf, "
+        help="rt-app JSON, also as workgen writes it; or a recording: Perfetto protobuf, "
         "trace.dat, text of trace-cmd report, text or HTML of ftrace or systrace, also .xz and "
         ".gz; export: a scenario, see: eascope list scenarios",
     )
     parser.add_argument(
-        "--rt-app", action="store_true", help="export: as rt-app's JSON, which LISA reads, too"
+        "--rt-app", action="store_true", help="export: write rt-app JSON, which LISA reads, too"
     )
     parser.add_argument(
         "--platform",
         default=None,
         metavar="P",
-        help="platform of the recorded device, where its clocks do not tell; export: board whose "
-        "CPUs and capacities names stand for (default juno-r2)",
+        help="platform of the recorded device, if its frequencies do not identify it; export: "
+        "platform to resolve CPU names and capacities on (default juno-r2)",
     )
     parser.add_argument(
         "--capacities",
         default="",
         metavar="A,B,...",
-        help="capacity of each recorded CPU at its top clock, where the device is unknown",
+        help="capacity of each recorded CPU at its top OPP, for an unknown device",
     )
     parser.add_argument(
         "--window",
         default="",
         metavar="FROM..TO",
-        help="part of the recording in s, of its own clock or after its begin (default: all)",
+        help="part of the recording, in s from its start or by its own clock (default: all)",
     )
     parser.add_argument("--name", default="", metavar="X", help="name of the scenario")
     parser.add_argument(
@@ -85,14 +87,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="fit periods and distributions instead of replaying every burst",
     )
     parser.add_argument(
-        "--drop-recorder", action="store_true", help="leave the recorder's own threads out"
+        "--drop-recorder", action="store_true", help="leave out the recorder's own threads"
     )
     parser.add_argument(
         "--most",
         type=count,
         default=MOST,
         metavar="N",
-        help=f"threads that are kept by themselves; smaller ones are merged (default {MOST})",
+        help=f"number of threads to keep; smaller ones are merged (default {MOST})",
     )
 
 
@@ -108,14 +110,14 @@ def run(options: argparse.Namespace) -> int:
     for option, (default, kinds) in ONLY.items():
         if getattr(options, option) != default and kind not in kinds:
             name = option.replace("_", "-")
-            raise RequestError(f"--{name}: of no use here: allowed: with {' or '.join(kinds)}")
+            raise RequestError(
+                f"--{name} has no effect here; it works only with {' or '.join(kinds)}"
+            )
     if options.name and options.out and Path(options.out).stem != options.name:
-        raise RequestError(
-            f"--name {options.name}: of no use with --out {options.out}: allowed: one of the two"
-        )
+        raise RequestError(f"--name {options.name} cannot be combined with --out {options.out}")
     if kind != EXPORT and not Path(options.source).is_file():
         raise RequestError(
-            f"scenario {options.verb} {options.source}: no such file: allowed: a recording, or a "
+            f"scenario {options.verb} {options.source}: no such file; expected a recording, or a "
             ".json file of rt-app"
         )
     if kind != RECORDING:
@@ -151,7 +153,7 @@ def _rt_app(options: argparse.Namespace) -> int:
         return 0
     path = Path(out)
     if path.exists():
-        raise RequestError(f"--out {path}: is there: allowed: the name of a new file")
+        raise RequestError(f"--out {path} already exists; choose another name")
     path.write_text(text)
     if options.json:
         print_json({"file": str(path), "notes": notes})
@@ -182,7 +184,7 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
     from eascope.host.proc import say
 
     if not options.rt_app:
-        raise RequestError("scenario export: --rt-app is missing: allowed: --rt-app")
+        raise RequestError("scenario export: give a format, --rt-app")
     platform = load_platform(options.platform or "juno-r2")
     document, unsaid = exported(
         load_scenario(options.source, platform), platform, activity_of(platform)
@@ -222,16 +224,16 @@ def _imported(options: argparse.Namespace) -> tuple[Imported, Path]:
     name = options.name or path.name.split(".")[0].lower()
     out = Path(options.out or f"{name}.toml")
     if out.suffix != ".toml" or not out.parent.is_dir():
-        raise RequestError(f"--out: {options.out}: allowed: a file X.toml in a folder that exists")
+        raise RequestError(f"--out {options.out}: expected a file X.toml in an existing directory")
     if options.platform and options.capacities:
-        raise RequestError("--capacities: of no use with --platform: allowed: one of the two")
+        raise RequestError("--capacities cannot be combined with --platform")
     try:
         capacities = [float(part) for part in options.capacities.split(",") if part]
         if not all(0 < capacity < math.inf for capacity in capacities):
             raise ValueError
     except ValueError as error:
         raise RequestError(
-            f"--capacities: {options.capacities}: allowed: numbers above 0 with commas"
+            f"--capacities {options.capacities}: expected numbers above 0, separated by commas"
         ) from error
     recording = read_recording(path)
     platform = load_platform(options.platform) if options.platform else None

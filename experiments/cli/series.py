@@ -20,28 +20,32 @@ VERBS = ("import",)
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The source of the patches, and the name of the variant."""
     parser.add_argument(
-        "verb", metavar="import", help="import: make kernels/series/X and a line of [own]"
+        "verb",
+        metavar="import",
+        help="import: create kernels/series/X and a line in [own] of kernels/variants.toml",
     )
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a thread's mbox, plain or .gz, whose newest version is taken; a mail; a folder of "
-        "git format-patch files or mails; or TREE@A..B, commits of a git tree",
+        help="a thread's mbox, plain or .gz (its newest version is imported); a mail; a directory "
+        "of git format-patch files or mails; or TREE@A..B, commits of a git tree",
     )
-    parser.add_argument("--name", metavar="X", help="name of the queue and the variant (required)")
+    parser.add_argument(
+        "--name", metavar="X", help="name of the series and of the variant (required)"
+    )
     parser.add_argument(
         "--onto",
         default="base",
         metavar="base|plain",
-        help="base (default): apply the patches after our base queue; plain: apply them before it, "
-        "for patches against Linux as released",
+        help="base (default): apply the patches on top of the base series; plain: below it, for "
+        "patches against Linux as released",
     )
     parser.add_argument(
         "--release",
         default="",
         metavar="R",
-        help=f"release of Linux to which the patches apply: {' or '.join(RELEASES)} "
-        f"(default {DEFAULT}, or the release of KERNEL_SRC)",
+        help=f"Linux release that the patches apply to: {' or '.join(RELEASES)} (default "
+        f"{DEFAULT}, or the release of KERNEL_SRC)",
     )
     parser.add_argument(
         "--no-compile",
@@ -61,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     if options.verb not in VERBS:
         raise unknown("series command", options.verb, VERBS)
     if options.name is None:
-        raise RequestError("series import: --name is missing: allowed: --name X")
+        raise RequestError("series import: --name X is missing")
     if options.onto not in ONTO:
         raise unknown("--onto", options.onto, ONTO)
     if options.release and options.release not in RELEASES:
@@ -76,9 +80,7 @@ def run(options: argparse.Namespace) -> int:
     command = f"eascope compare {' '.join(imported.compare)} --platform juno-r2"
     command += " --scenario eas/video-playback --seeds 20"
     if imported.without_effect:
-        say(
-            f"  warning: {imported.name} changes no byte that is built: its kernel that of its base"
-        )
+        say(f"  warning: {imported.name} builds the same kernel as its base")
     for line in imported.not_compiled:
         say(f"  warning: {line}")
     if options.json:

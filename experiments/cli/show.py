@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from eascope.experiments.finished import BilledBy
     from eascope.experiments.runs import Run
 
-SUMMARY = "print one run: its cell and its results"
+SUMMARY = "print one run: its configuration and its results"
 EXAMPLE = "eascope show 3f9a"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The run and the power model."""
     parser.add_argument(
-        "run", metavar="RUN", help="folder of the run, or the beginning of its name"
+        "run", metavar="RUN", help="directory of the run, or the beginning of its name"
     )
     add_power(parser)
     add_all(parser)

@@ -15,7 +15,7 @@ from eascope.host.cache import runs_root
 if TYPE_CHECKING:
     from eascope.experiments.sweeps.survey import Survey
 
-SUMMARY = "list every run and its state, or sum up the state of a campaign"
+SUMMARY = "list every run and its state, or summarise the state of a campaign"
 EXAMPLE = "eascope status"
 
 COLUMNS = ("run", "state", "platform", "variant", "scenario", "engine", "seed")

@@ -19,7 +19,7 @@ from eascope.host.errors import RequestError
 if TYPE_CHECKING:
     from eascope.experiments.sweeps.survey import Survey
 
-SUMMARY = "run the missing cells of a campaign with Snakemake, on this host or on a cluster"
+SUMMARY = "run a campaign's missing simulations with Snakemake, on this host or on a cluster"
 EXAMPLE = (
     "eascope sweep --platform juno-r2 --set little.cpus=2,4 --scenario smoke --variant mainline,cas"
 )
@@ -29,11 +29,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The campaign, how many jobs, where they run."""
     add_campaign(parser)
     add_jobs(parser)
-    parser.add_argument("--retry-failed", action="store_true", help="also run failed cells again")
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="also retry simulations that failed"
+    )
     parser.add_argument(
         "--profile",
         metavar="P",
-        help="where jobs run: slurm, or the folder of a Snakemake profile (default: this host)",
+        help="where jobs run: slurm, or the directory of a Snakemake profile (default: this host)",
     )
     parser.add_argument(
         "--script",
@@ -58,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
     script = out_file("--script", options.script) if options.script is not None else None
     if options.profile is not None:
         if script is not None:
-            raise RequestError("--profile: allowed: not with --script, which needs no Snakemake")
+            raise RequestError(
+                "--profile cannot be combined with --script, which needs no Snakemake"
+            )
         check_snakemake(options.profile)
     check_runs()
     survey = survey_of(campaign, platforms_folder(), look_up=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from eascope.experiments.cli.campaign_options import add_campaign, campaign_of, out_file
 from eascope.experiments.cli.output import print_json, shown
 
-SUMMARY = "write a campaign's results as one long CSV table, one line per cell and measure"
+SUMMARY = "write a campaign's results as one long CSV table, one row per simulation and measure"
 EXAMPLE = "eascope table opp-sweep --out opp-sweep.csv"
 
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     if options.against is not None:
         place_of(campaign, options.against)
     if drawing is not None and (options.against is None or len(options.measure) != 1):
-        raise RequestError(f"--figure {options.figure}: allowed: with --against and one --measure")
+        raise RequestError(f"--figure {options.figure} works only with --against and one --measure")
     # Files of derived platforms are read again for the record of their cells.
     with tempfile.TemporaryDirectory(prefix="eascope-") as folder:
         with nothing_built():
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
             lines, rows = against(survey, options.against, options.measure)
     if drawing is not None:
         drawn = draw_once(drawing, lines, rows, options.measure[0])
-        say(f"{options.figure}.svg: {'drawn' if drawn else 'is there, of the same table'}")
+        say(f"{options.figure}.svg: {'drawn' if drawn else 'unchanged, not redrawn'}")
     if out is not None:
         with writing_into(out.parent):
             write_atomic(out, "".join(lines).encode())

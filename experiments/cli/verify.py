@@ -11,7 +11,7 @@ from eascope.experiments.cli.output import print_json, run_object
 from eascope.host.cache import check_artefact, entries
 from eascope.host.errors import EascopeError
 
-SUMMARY = "check runs, ledgers of campaigns and the cache against their digests"
+SUMMARY = "verify the digests of runs, of campaign ledgers and of the cache"
 EXAMPLE = "eascope verify"
 
 

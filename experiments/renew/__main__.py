@@ -95,7 +95,7 @@ def _assumptions(options: argparse.Namespace, command: str) -> None:
     """Measure one comparison or all of the record; what was measured is written at once."""
     record = Assumptions.read(RANGES) if RANGES.is_file() else None
     if bool(options.variant) != bool(options.scenario) or len(options.variant) == 1:
-        raise RequestError("allowed: --scenario and two variants or more, or neither")
+        raise RequestError("give --scenario and two variants or more, or neither")
     if options.seeds < ENOUGH_FOR_VERDICT:
         raise RequestError(f"--seeds {options.seeds}: allowed: at least {ENOUGH_FOR_VERDICT}")
     named = assumptions.Compared(

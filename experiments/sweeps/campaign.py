@@ -94,9 +94,7 @@ class Campaign:
         """
         cells = self.combinations * len(self.seeds)
         if cells > MOST_CELLS:
-            raise RequestError(
-                f"{self.file}: {cells} cells: allowed: at most {MOST_CELLS} in one campaign"
-            )
+            raise RequestError(f"{self.file}: {cells} cells; one campaign has at most {MOST_CELLS}")
         points = list(self.points())
         if not points:
             texts = "; ".join(constraint.text for constraint in self.constraints)

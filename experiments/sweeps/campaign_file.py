@@ -88,9 +88,7 @@ def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
         for table in top.tables("axis", 1, 20):
             axis = _named_axis(table, folder)
             if axis.name in keys:
-                raise RequestError(
-                    f"{top.file}: axis {shown(axis.name)} is there twice: allowed: once"
-                )
+                raise RequestError(f"{top.file}: duplicate axis {shown(axis.name)}")
             keys[axis.name] = _keys_of(table)
             axes.append(axis)
     _check_axes(top, axes, keys)
@@ -134,14 +132,13 @@ def _check_axes(
         if without:
             raise RequestError(
                 f"{top.file}: axis {shown(setting[0].name)}: its value {shown(without[0])} sets "
-                f"no {key}: allowed: one in each of its values"
+                f"no {key}; each of its values must set one"
             )
     for first, second in combinations(axes, 2):
         if both := sorted({*keys[first.name]} & {*keys[second.name]}):
             raise RequestError(
                 f"{top.file}: axes {shown(first.name)} and {shown(second.name)} both set "
-                f"{shortened(both[0])}: allowed: a key in one axis, because the value of the other "
-                "one would be lost"
+                f"{shortened(both[0])}; only one may, because the value of the other would be lost"
             )
 
 
@@ -212,7 +209,7 @@ def _axis(
     for label in labels:
         if labels.count(label) > 1:
             raise table.error(
-                name, f"each value once: {shown(label)} is there {labels.count(label)} times"
+                name, f"each value once: {shown(label)} appears {labels.count(label)} times"
             )
     return SweptAxis(name, tuple(Choice(label, sets) for label, sets in values))
 

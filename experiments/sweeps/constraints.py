@@ -205,7 +205,7 @@ def _number(node: ast.expr, value: object, word: str) -> float:
         if value.number is not None:
             return value.number
         raise _Wrong(
-            f"{word}: {_shown(node, AS_IS)}, and {value.base} has no number there: allowed: "
+            f"{word}: {_shown(node, AS_IS)}, and {value.base} has no number there; write "
             f"{ast.unparse(node)} == {AS_IS!r} or ..., so that such cells are kept"
         )
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -209,8 +209,6 @@ def run_folders() -> set[str]:
     except FileNotFoundError:
         return set()
     except NotADirectoryError as error:
-        raise RequestError(
-            f"EASCOPE_RUNS {runs_root()}: {error.strerror}: allowed: a folder"
-        ) from error
+        raise RequestError(f"EASCOPE_RUNS {runs_root()}: not a directory") from error
     except OSError as error:
         raise EascopeError(f"{runs_root()}: {error.strerror}") from error

@@ -122,7 +122,7 @@ def check_snakemake(profile: str | None) -> None:
     :raises RequestError: one line with how to install it.
     """
     if importlib.util.find_spec("snakemake") is None:
-        raise RequestError(f"snakemake is not installed: allowed: {INSTALL}, or --script FILE")
+        raise RequestError(f"snakemake is not installed; run {INSTALL}, or use --script FILE")
     if profile is None:
         return
     executor = executor_of(profile)
@@ -132,12 +132,12 @@ def check_snakemake(profile: str | None) -> None:
     if importlib.util.find_spec(module) is None:
         plugin = module.replace("_", "-")
         raise RequestError(
-            f"--profile {profile}: {plugin} is not installed: allowed: "
-            f".venv/bin/pip install {plugin}, or another profile"
+            f"--profile {profile}: {plugin} is not installed; run .venv/bin/pip install {plugin}, "
+            "or use another profile"
         )
     if executor == SLURM and shutil.which("sbatch") is None:
         raise RequestError(
-            f"--profile {profile}: there is no sbatch here: allowed: a host of a Slurm cluster, or "
+            f"--profile {profile}: no sbatch on this host; use a host of a Slurm cluster, or "
             "another profile"
         )
 
@@ -152,13 +152,10 @@ def executor_of(profile: str) -> str:
         match = _EXECUTOR.search(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise RequestError(
-            f"--profile {profile}: {path}: byte {error.start} is not UTF-8: allowed: a profile of "
-            "Snakemake"
+            f"--profile {profile}: {path}: byte {error.start} is not UTF-8"
         ) from error
     except OSError as error:
-        raise RequestError(
-            f"--profile {profile}: {path}: {error.strerror}: allowed: a readable profile"
-        ) from error
+        raise RequestError(f"--profile {profile}: {path}: {error.strerror}") from error
     return match[1] if match and match[1] not in ("local", "dryrun", "touch") else ""
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eascope.analysis.attention import attention
 from eascope.analysis.compare import comparison
 from eascope.analysis.derive import Derived, derive
 from eascope.analysis.records.cell import FramesRecord
@@ -22,6 +21,7 @@ from eascope.analysis.tables.idle_waits import (
 from eascope.analysis.tables.markers import due_ns
 from eascope.analysis.tables.split import AWAKE, ENTERING, LEAVING, Stretch
 from eascope.analysis.trace import Trace
+from eascope.analysis.warnings import warnings
 from eascope.analysis.window import Window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
@@ -146,7 +146,7 @@ def test_a_line_says_what_hangs_on_the_axis(one: Derived, juno: Platform) -> Non
         result = replace(
             one.result, deadlines=deadlines, frames=Frames(drawn=60, late=9, skipped=0), more=more
         )
-        lines = attention(comparison(platform, {"mainline": [replace(one, result=result)]}))
+        lines = warnings(comparison(platform, {"mainline": [replace(one, result=result)]}))
         return [line for line in lines if "idle states" in line]
 
     assert said(juno) == []

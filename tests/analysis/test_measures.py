@@ -25,7 +25,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
 from eascope.experiments.trace_events import GROUPS, TRACE_EVENTS
-from eascope.kernels.switches import ONLINE
+from eascope.kernels.switches import INTERRUPTS, ONLINE
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run
 
@@ -51,6 +51,7 @@ def source(tmp_path: Path, platform: Platform, activity: Activity) -> Callable[[
     (run / PROGRAM.log).write_text("5 round trips in 1000 ns\n")
     with (run / STATE).open("a") as state:
         state.write("".join(counters_text(push_check=number) for number in (1, 2, 9, 12)))
+        state.write("".join(f"{INTERRUPTS}: nic 4 1000 200 0 {n} {n} 0\n" for n in (1, 9)))
     cell = replace(CellRecord.read(run / CELL), programs=(PROGRAM,))
     task = next(task for task in cell.tasks if task.period_us)
     cell = replace(cell, frames=FramesRecord(task.name, task.name))

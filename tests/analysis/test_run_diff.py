@@ -2,29 +2,37 @@
 """`eascope diff`: known answers from hand-made runs, and sums that are exact."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eascope.analysis.derive import derive
+from eascope.analysis.records.cell import CELL
 from eascope.analysis.run_diff import Energy, RunDiff, edges
 from eascope.analysis.stream import WAKE, Decision, Stream, Streams
+from eascope.analysis.trace import DECISION_EVENT
 from eascope.analysis.window import Window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.cli.main import main
-from tests.support.synthetic import MS, Burst, Schedule, write_run
+from tests.support.synthetic import MS, Burst, Schedule, reseal, write_run
 from tests.support.tracefile import TraceEvent
 
 KHZ = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 
 
-def write(folder: Path, platform: Platform, cpus: list[int], seed: int = 0) -> Path:
-    """A run in which a task wakes up every 20 ms on these CPUs, and works 2 ms."""
+def write(
+    folder: Path, platform: Platform, cpus: list[int], seed: int = 0, decided: str = ""
+) -> Path:
+    """A run in which a task wakes up every 20 ms on these CPUs, and works 2 ms.
+
+    :param decided: what EAS compared at each of its wake-ups, if that is recorded.
+    """
     bursts = [Burst("job", (10 + 20 * n) * MS, cpu, 2 * MS) for n, cpu in enumerate(cpus)]
     chosen = [
         TraceEvent(each.wake_ns + 1, each.cpu, 0, "sched_wakeup", ("job", 100, 120, each.cpu))
@@ -40,8 +48,19 @@ def write(folder: Path, platform: Platform, cpus: list[int], seed: int = 0) -> P
         )
     ]
     asleep = [TraceEvent(0, cpu, 0, "cpu_idle", (0, cpu)) for cpu in platform.cpus]
-    schedule = Schedule(200 * MS, bursts, KHZ, more=[*asleep, *chosen, *idle])
-    write_run(folder, platform, schedule, seed=seed)
+    compared = [
+        TraceEvent(
+            each.wake_ns + 1, each.cpu, 0, DECISION_EVENT, ("job", 100, 0, each.cpu, 1, 0, decided)
+        )
+        for each in bursts
+        if decided
+    ]
+    more = [*asleep, *compared, *chosen, *idle]
+    cell = write_run(folder, platform, Schedule(200 * MS, bursts, KHZ, more=more), seed=seed)
+    events = ("sched:sched_switch", f"eascope:{DECISION_EVENT}")
+    if decided:
+        replace(cell, controls=replace(cell.controls, trace_events=events)).write(folder / CELL)
+        reseal(folder)
     return folder
 
 
@@ -72,6 +91,22 @@ def test_a_planted_decision_is_the_first_and_its_cost_the_whole_difference(
     # Within a row energy is rounded down to 1 fJ.
     assert cost.activation_fj == pytest.approx(found.total_fj, abs=40)
     assert cost.horizon_fj == pytest.approx(found.total_fj, abs=40)
+
+
+def test_candidates_of_the_first_difference_are_printed_where_they_are_recorded(
+    platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = write(tmp_path / "a", platform, [0, 0, 0], decided="0:1:30:0:100 4:1:50:2:200")
+    b = write(tmp_path / "b", platform, [0, 4, 0], decided="0:1:30:0:300 4:-1:50:2:200")
+    assert main(["diff", str(a), str(b)]) == 0
+    lines = capsys.readouterr().out.partition("candidates\n")[2].splitlines()
+    assert [line.split() for line in lines[1:5]] == [
+        *(["A", "0", "1", "0", "100", "*"], ["A", "4", "1", "2", "200"]),
+        *(["B", "0", "1", "0", "300"], ["B", "4", "-1", "2", "200", "*"]),
+    ]
+    plain = [write(tmp_path / name, platform, cpus) for name, cpus in (("c", [0]), ("d", [4]))]
+    assert main(["diff", *map(str, plain)]) == 0
+    assert "candidates\n" not in capsys.readouterr().out
 
 
 def test_two_equal_runs_have_no_difference(
@@ -117,6 +152,7 @@ PLATFORM = load_platform("juno-r2")
 ENDS = 1000
 
 
+@settings(deadline=None)  # host speed
 @given(st.lists(st.tuples(st.integers(1, 400), st.integers(0, 10**9)), min_size=1), st.data())
 def test_energies_of_adjacent_spans_sum_to_the_whole(
     rows: list[tuple[int, int]], data: st.DataObject
@@ -149,6 +185,7 @@ def streams(taken: list[tuple[int, int, bool]]) -> Streams:
     return Streams({about: Stream(own) for about, own in by_source.items()})
 
 
+@settings(deadline=None)  # host speed
 @given(TAKEN, TAKEN)
 def test_spans_go_forward_in_both_runs(
     mine: list[tuple[int, int, bool]], others: list[tuple[int, int, bool]]

@@ -147,7 +147,9 @@ def test_a_control_that_is_a_feature_or_a_field_does_what_it_says(juno: Platform
             seen.append(name)
     assert len(seen) >= 5
     own = replace(mainline, switches=((IDLE_GOVERNOR, "menu"),))
-    with pytest.raises(RequestError, match="current_governor = 'teo', as a control asks: mainline"):
+    with pytest.raises(
+        RequestError, match="current_governor = 'teo' as a control sets it, but mainline"
+    ):
         controls_with(idle_governor="teo").of_variant(own, juno)
     servers = controls_with(fair_server=False).of_variant(mainline, juno).switches
     assert servers[-len(juno.cpus) - 1][1] == "-1", "no admission test"

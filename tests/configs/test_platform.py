@@ -167,7 +167,9 @@ def test_gem5_cannot_keep_it(tmp_path: Path) -> None:
         "steps = [{ cpus = 6, max_khz = 900_000 }]\nsource = 'b'\ninterval_us = 1000\n"
         "interval_source = 'b'\n[sources]\nb = 'assumed: for this test'\n"
     )
-    with pytest.raises(RequestError, match="engine gem5 cannot keep it: allowed: another engine"):
+    with pytest.raises(
+        RequestError, match="engine gem5 cannot enforce package_budget; use another engine"
+    ):
         resolve(Request(str(path), "mainline", "smoke", engine="gem5"))
     assert resolve(Request(str(path), "mainline", "smoke")).platform.package_budget is not None
 
@@ -184,8 +186,8 @@ def test_the_command_refuses_it_before_anything_is_made(
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err.splitlines() == [
-            "eascope: error: configs/platforms/smp-24.toml: package_budget: engine gem5 cannot "
-            "keep it: allowed: another engine, or a file with base = 'smp-24' and remove = "
+            "eascope: error: configs/platforms/smp-24.toml: engine gem5 cannot enforce "
+            "package_budget; use another engine, or a file with base = 'smp-24' and remove = "
             '["package_budget"]'
         ]
         assert not runs.exists()

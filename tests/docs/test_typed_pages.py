@@ -116,7 +116,7 @@ def replaced(words: list[str], folder: Path) -> list[str]:
         runs = (folder / "runs").iterdir()
         known = sorted(run.name for run in runs if re.fullmatch("[0-9a-f]{64}", run.name))
         words = [words[0], known[0], *words[2:]]
-    if words[0] == "diff":
+    if words[0] == "diff" and "--scenario" not in words:
         words = [words[0], *alike(folder), *words[3:]]
     return words
 

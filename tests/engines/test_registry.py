@@ -62,7 +62,7 @@ def test_a_wrong_name_offers_the_registered_engine() -> None:
         get_engine("tody")
     with pytest.raises(RequestError, match=r"^unknown toy mode 'slo' \(did you mean slow\?\)"):
         get_engine("toy", "slo")
-    with pytest.raises(RequestError, match=r"has none: allowed with --engine gem5, toy$"):
+    with pytest.raises(RequestError, match=r"has no modes; --engine gem5, toy has$"):
         get_engine("qemu", "slow")
 
 

@@ -16,7 +16,6 @@ from eascope.configs.platform_file import PLATFORMS
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.experiments import robust
 from eascope.experiments.axes import cases_of, wanted_axes
-from eascope.experiments.cautions import billed_by_others
 from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.compare import asked_of
 from eascope.experiments.cli.verbs import make_parser
@@ -24,6 +23,7 @@ from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.experiments.finished import BilledBy
 from eascope.experiments.request import Names, resolve
 from eascope.experiments.runs import Run
+from eascope.experiments.warnings import billed_by_others
 from eascope.host.errors import RequestError
 from eascope.power.model import Interval
 from tests.support.campaigns import StandInRuns
@@ -164,7 +164,7 @@ def test_an_axis_without_another_value(tmp_path: Path) -> None:
     result = cases(("dvfs", "fast_switch"), platform=str(path))
     assert [case.axis for case in result.cases] == ["fast_switch"]
     assert result.left_out == (
-        "dvfs: --dvfs board: board has no [dvfs.board]: allowed: model, or a platform that has it",
+        "dvfs: --dvfs board: board has no [dvfs.board]; use model, or a platform that has it",
     )
     with pytest.raises(RequestError, match="axis dvfs of board: --dvfs board: board has no"):
         cases(("dvfs",), named=True, platform=str(path))

@@ -127,10 +127,10 @@ def test_a_cache_keeps_the_lists_that_it_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pull", "{tmp}/nowhere"], "nowhere: no artefacts: allowed: a folder that has"),
-        (["push", "{tmp}/cache"], "allowed: another folder"),
+        (["pull", "{tmp}/nowhere"], "nowhere: contains no cache entries"),
+        (["push", "{tmp}/cache"], "this is the cache itself"),
         (["push", "{tmp}/shared", "kernle"], "unknown kind 'kernle'"),
-        (["push", "{tmp}/file/below"], "allowed: a folder that can be written"),
+        (["push", "{tmp}/file/below"], "expected a writable directory"),
     ],
 )
 def test_bad_input(arguments: list[str], message: str, tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ def test_a_core_that_fetches_past_the_loops_check_is_refused(artefacts: Artefact
     clusters = (names.platform.clusters[0], replace(big, core=core))
     platform = replace(names.platform, clusters=clusters)
     assert elision("elided", platform, names.activity).function
-    with pytest.raises(RequestError, match=r"a72.toml: structure.fetch_width = 8: .*: 1 to 6, or"):
+    with pytest.raises(RequestError, match=r"a72.toml: structure.fetch_width = 8: .* 1 to 6; use"):
         elision("elided-detailed", platform, names.activity)
 
 
@@ -273,15 +273,13 @@ def test_a_patch_that_changes_no_code_is_refused(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(cells, "_kernel", built)
     names = [resolve(replace(REQUEST, variant=name, own=double())) for name in ("mainline", "null")]
-    with pytest.raises(
-        RequestError, match="'mainline' and 'null': their kernels have the same code"
-    ):
+    with pytest.raises(RequestError, match="'mainline' and 'null' have the same kernel code"):
         check_kernels_differ(names)
     # The switches differ, or the code, or nobody knows.
     check_kernels_differ([resolve(replace(REQUEST, variant="cas")), names[1]])
     check_kernels_differ([names[0], names[0]])
     twin = replace(names[0], variant=replace(names[0].variant, name="twin"))
-    with pytest.raises(RequestError, match="'mainline' and 'twin' are the same on juno-r2"):
+    with pytest.raises(RequestError, match="'mainline' and 'twin' are identical on juno-r2"):
         check_kernels_differ([names[0], twin])
     for unlike in ("b", ""):
         code["null"] = unlike

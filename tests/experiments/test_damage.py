@@ -112,7 +112,7 @@ def test_a_broken_run_is_broken_to_every_command(text: str | None) -> None:
 def test_a_run_of_neither_mark_says_so() -> None:
     run = execute(cell(key=BAD))
     (run.path / DONE).unlink()
-    assert listed()[BAD]["cause"] == f"neither {DONE} nor {FAILED} is there"
+    assert listed()[BAD]["cause"] == f"neither {DONE} nor {FAILED} exists"
 
 
 #: No folder can be made there, by root neither, and no permission says so.
@@ -126,7 +126,7 @@ def test_figures_that_cannot_be_written_anywhere(
 ) -> None:
     line = refused(*COMPARE, "--out", str(NOWHERE / where), *more)
     assert line.startswith(f"--out {NOWHERE / where}: {NOWHERE}: ")
-    assert line.endswith(": allowed: a folder that can be written")
+    assert line.endswith("; expected a writable directory")
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
@@ -145,7 +145,7 @@ def test_a_file_in_the_place_of_runs(
     monkeypatch.setenv("EASCOPE_RUNS", str(place))
     line = refused(*command, *more)
     assert line.startswith(f"EASCOPE_RUNS {place}: ")
-    assert line.endswith("Not a directory: allowed: a folder that can be written")
+    assert line.endswith("Not a directory; expected a writable directory")
     assert (tmp_path / "file").read_text() == "x"
 
 
@@ -155,7 +155,7 @@ def test_runs_that_are_missing_and_cannot_be_written(
     """A folder that is there may have all runs, so it is refused when one is missing."""
     monkeypatch.setenv("EASCOPE_RUNS", str(NOWHERE))
     check_runs_place()
-    with pytest.raises(RequestError, match=r"^EASCOPE_RUNS /proc: .*: allowed: a folder that can"):
+    with pytest.raises(RequestError, match=r"^EASCOPE_RUNS /proc: .*; expected a writable"):
         pool.run_all([cell()], lambda _, run: run)
     assert "runs missing" not in capsys.readouterr().err
 

@@ -37,7 +37,7 @@ def test_the_recipe_can_be_run(
         ({"power": "watson"}, r"power.*'watson'.*did you mean wattson"),
         ({"no_elide": "yes"}, "no-elide"),
         ({"see": 1}, "unrecognized arguments: --see=1"),
-        ({"dry_run": True}, "dry_run: allowed: options that change the result"),
+        ({"dry_run": True}, "dry_run: available only on the command line"),
     ],
 )
 def test_what_is_wrong_is_raised(options: dict[str, object], line: str) -> None:

@@ -243,11 +243,11 @@ def test_threads_and_their_policies(
 
 #: Options of an import, and the line with which it is refused.
 REFUSED = {
-    ("--capacities", "1,1,1,1,1,nan"): "--capacities: 1,1,1,1,1,nan: allowed: numbers above 0",
-    ("--capacities", "1,1,1,1,1,-1"): "--capacities: 1,1,1,1,1,-1: allowed: numbers above 0",
-    ("--capacities", "1,1", "--platform", "juno-r2"): "of no use with --platform",
-    ("--name", "other"): "--name other: of no use with --out",
-    ("--drop-recorder",): "only the recorder's threads ran: allowed: without --drop-recorder",
+    ("--capacities", "1,1,1,1,1,nan"): "--capacities 1,1,1,1,1,nan: expected numbers above 0",
+    ("--capacities", "1,1,1,1,1,-1"): "--capacities 1,1,1,1,1,-1: expected numbers above 0",
+    ("--capacities", "1,1", "--platform", "juno-r2"): "cannot be combined with --platform",
+    ("--name", "other"): "--name other cannot be combined with --out",
+    ("--drop-recorder",): "only the recorder's threads ran; import it without --drop-recorder",
 }
 
 
@@ -303,7 +303,7 @@ def test_files_that_are_there_are_kept(
     kept = toml.rename(tmp_path / "kept.toml")
     code, said = _imported(tmp_path, capsys, events)
     assert (code, toml.exists()) == (2, False)
-    assert "load.bursts is there: allowed: the name of a new file" in said
+    assert "load.bursts already exists; choose another name" in said
     # `check` takes what the import gives, and nothing else.
     kept.rename(toml)
     command = ["scenario", "check", str(tmp_path / "x.txt"), "--out", str(toml)]
@@ -311,7 +311,7 @@ def test_files_that_are_there_are_kept(
     draft.write_text(draft.read_text() + "# edited\n")
     found = {path: path.read_text() for path in (toml, draft)}
     said = refused(*command)
-    assert "load-platform.toml is there, and not what the import gives" in said
+    assert "load-platform.toml already exists and differs from a fresh import" in said
     assert said.endswith(f", or --platform {draft} and another --out")
     assert found == {path: path.read_text() for path in found}
     # The draft numbers CPUs by cluster, and its recording does not.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests: what is refused or cautioned of before anything is built; reference cores."""
+"""Requests: what is refused or warned of before anything is built; reference cores."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from eascope.analysis.derive import derive
-from eascope.experiments.cautions import (
+from eascope.experiments.cell import prepare
+from eascope.experiments.controls import Controls, reference_iteration_ns
+from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs import execute
+from eascope.experiments.warnings import (
     rate_warnings,
     without_eas,
     without_effect,
@@ -18,10 +22,6 @@ from eascope.experiments.cautions import (
     without_latency_nice,
     wrong_capacities,
 )
-from eascope.experiments.cell import prepare
-from eascope.experiments.controls import Controls, reference_iteration_ns
-from eascope.experiments.request import Names, Request, resolve
-from eascope.experiments.runs import execute
 from eascope.host.errors import RequestError
 from eascope.kernels.own import read_own
 from eascope.kernels.variants import load_catalogue
@@ -173,7 +173,7 @@ def test_other_forms(text: str) -> None:
 
 
 def test_not_together_with_the_sources_unit() -> None:
-    with pytest.raises(RequestError, match="allowed: one of the two"):
+    with pytest.raises(RequestError, match="cannot be combined"):
         Controls(reference="cortex-a72@1200", calibration_ns=186).iteration_ns()
 
 

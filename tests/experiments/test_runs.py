@@ -173,7 +173,7 @@ def test_second_process_waits_and_says_so() -> None:
     first.stdout.readline()
     second = spawn("well")
     assert second.stderr is not None
-    assert "another process runs this cell" in second.stderr.readline()
+    assert "another process running the same simulation" in second.stderr.readline()
     first.kill()
     first.wait()
     out, _ = second.communicate(timeout=HANG_S)

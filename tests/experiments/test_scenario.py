@@ -116,7 +116,7 @@ more: EXPECT "migrations > 3 and fairnes > 0.5" |
 more: EXPECT "latency_us.b.p95 > 3" |
     expect[0].statement = 'latency_us.b.p95'; no 'b' there: allowed: a
 more: EXPECT "cpu_busy > 0.3" |
-    expect[0].statement = 'cpu_busy'; several numbers: allowed: one of them, such as cpu
+    expect[0].statement = 'cpu_busy'; several numbers; choose one of them, such as cpu
 phase: wait = "b" / run_us = 5 && more: SECOND / wait = "a" / run_us = 5 |
     task[0].phase[0].wait = 'b'; tasks of which one can begin; a, b never can
 phase: run_us = 5 / meet = ["x", "y"] && more: SECOND / run_us = 5 / meet_before = "y" / meet = "x"

@@ -18,7 +18,7 @@ from eascope.experiments.rtapp import compile_scenario
 from eascope.experiments.script import script
 from eascope.host.errors import RequestError
 from eascope.host.imports import REPO
-from eascope.kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, STATS
+from eascope.kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, INTERRUPTS, STATS
 from eascope.rootfs.image import RT_APP
 from tests.support.cells import REQUEST, SYMBOL, Artefacts, prepared
 from tests.support.scenarios import PHASE, check_refused, write
@@ -158,6 +158,11 @@ def test_cpus_go_offline_and_come_back(artefacts: Artefacts, tmp_path: Path) -> 
         ),
         (
             "",
+            '[[interrupt]]\nname = "nic"\ncpus = "big"\nperiod_us = 99\nwork_us = 9\n' + HOTPLUG,
+            ["event[0].offline", "one of 5 left to interrupt nic"],
+        ),
+        (
+            "",
             '[[group]]\nname = "g"\ncpus = "big"\npartition = "root"\n' + HOTPLUG,
             ["event[0].offline", "without partitions"],
         ),
@@ -205,6 +210,7 @@ def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Pa
             "at_ms = 100: allowed: in a win",
         ),
         (CAP, ENERGY_AWARE, r"event\[0\].write = .*: allowed: .*, and neither EAS nor"),
+        (CAP, INTERRUPTS, r"event\[0\].write = .*: allowed: .* nor .*\[\[interrupt\]\]"),
         (CAP, CAP.replace("policy4", "policy*"), r"event\[0\].write = .*: allowed: .*no \*"),
         (CAP, CAP.replace("scaling_max_freq", "boost"), "no OPP of policy4 is a turbo OPP"),
         (CAP, "/etc/passwd", r"event\[0\].write = .*: allowed: \[PATH, VALUE\], path below"),

@@ -88,7 +88,7 @@ def test_the_cell_of_a_dead_machine_is_taken_over() -> None:
     other = machine("b", lease_s=SHORT)
     go(other)
     assert other.stderr is not None
-    assert "another process runs this cell" in other.stderr.readline()
+    assert "another process running the same simulation" in other.stderr.readline()
     dying.send_signal(signal.SIGKILL)
     dying.communicate()
     out, err = other.communicate(timeout=HANG_S)

@@ -99,9 +99,9 @@ def test_of_two_events_decisions_take_the_one_that_says_more(
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        ("irq_handler_entri", "(did you mean irq_handler_entry?): allowed: an event that it was"),
-        ("sched:irq_handler_entry", "(did you mean irq:irq_handler_entry?): allowed: an event"),
-        ("twice", "has no event 'twice': allowed: one:twice or two:twice"),
+        ("irq_handler_entri", "(did you mean irq_handler_entry?); expected one of the"),
+        ("sched:irq_handler_entry", "(did you mean irq:irq_handler_entry?); expected one"),
+        ("twice", "has no event 'twice'; use one:twice or two:twice"),
     ],
 )
 def test_an_event_that_the_kernel_lacks_is_one_line(
@@ -120,7 +120,7 @@ def test_an_event_of_another_queue_is_refused_before_a_build(artefacts: Artefact
     ):
         wrong = refusal(prepared, variant=variant, controls=Controls(events=(event,)))
         assert f"of '{variant}' has no event {event.rpartition(':')[2]}: " in wrong
-        assert wrong.endswith(f"allowed: variants of a kernel with the queue {queue}")
+        assert wrong.endswith(f"use variants of a kernel with the series {queue}")
 
 
 def test_more_events_have_more_room(artefacts: Artefacts) -> None:

@@ -25,7 +25,7 @@ CHECKS = [
     *("check_returns asleep=False", "check_returns asleep=True"),
     *("check_spare spare0=False", "check_spare spare0=True"),
     *("check_util_boost boost=False", "check_util_boost boost=True", "check_forced", "check_table"),
-    "check_boost_after_absence",
+    *("check_boost_after_absence", "check_interrupts"),
 ]
 
 

@@ -55,7 +55,7 @@ def tried(toy: Toy, text: str, source: Source = OURS) -> drift.Drift:
         (
             LINES.replace("line 5", "line five"),
             ["0", "0", "1", "1 of 1"],
-            "1 of 1 hunks fail, it is there already",
+            "1 of 1 hunks fail, it is already applied",
         ),
     ],
     ids=["clean", "offset", "fuzzy", "failing", "there"],

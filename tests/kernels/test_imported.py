@@ -238,7 +238,7 @@ def test_a_folder_may_have_a_fragment_and_a_patch_no_effect(
     assert imported(f"{author}@main..words", "--name", "words", "--json") == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["options"]["without_effect"] is True
-    assert "warning: words changes no byte that is built" in err
+    assert "warning: words builds the same kernel as its base" in err
 
 
 def test_the_scheduler_is_compiled(
@@ -316,7 +316,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (whole, ["--name", "mainline"], "--name 'mainline': name 'mainline': allowed: a name of"),
         (whole, ["--name", "base"], "that no kernel or variant has"),
         (whole, ["--name", "Mine"], "allowed: a name of lower-case letters"),
-        (whole, ["--name", "orphan"], "series/orphan is there: allowed: another name"),
+        (whole, ["--name", "orphan"], "series/orphan already exists; choose another name"),
         (whole, [], "--name is missing"),
         (whole, ["--name", "x", "--onto", "feec"], "feec"),
         (whole, ["--name", "x", "--release", "5.4"], "5.4"),
@@ -325,11 +325,11 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (
             half,
             ["--name", "x"],
-            "v1 lacks 1 of 2 patches (1): allowed: a whole series, or a folder",
+            "v1 lacks 1 of 2 patches (1); expected a whole series, or a directory",
         ),
         (far, ["--name", "x"], "v1 lacks 372 of 373 patches (1-152, 154-373): allowed"),
         (odd, ["--name", "x"], "v1 lacks 25 of 26 patches (1, 3-26): allowed"),
-        (twice, ["--name", "x"], "patch 2/2 of v1 is there twice"),
+        (twice, ["--name", "x"], "patch 2/2 of v1 appears twice"),
         (home / "words", ["--name", "x"], "no patch in its 1 mails"),
         (home / "nil", ["--name", "x"], "git reads no mail there"),
         (home / "short.gz", ["--name", "x"], "short.gz"),
@@ -342,7 +342,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (f"{author}@start..nowhere", ["--name", "x"], "'nowhere': allowed: a commit"),
         (f"{home / 'empty'}@a..b", ["--name", "x"], "'a': allowed: a commit"),
         (f"{author}@main..start", ["--name", "x"], "no patch in its 0 mails"),
-        (f"{author}@start..side", ["--name", "x"], "the range has a merge"),
+        (f"{author}@start..side", ["--name", "x"], "the range contains a merge"),
     ):
         assert imported(source, *more) == 2, words
         message = capsys.readouterr().err

@@ -84,16 +84,16 @@ def test_every_kernel_of_every_release_is_named() -> None:
         ("@7.3", "unknown variant '@7.3'"),
         (
             "push-v8",
-            "'push-v8': the queue push is not ported to Linux 6.12: allowed: push-v8@7.3\n",
+            "'push-v8': the series push is not ported to Linux 6.12; use push-v8@7.3\n",
         ),
         (
             "push-v8@6.12",
-            "'push-v8@6.12': the queue push is not ported to Linux 6.12: allowed: push-v8@7.3\n",
+            "'push-v8@6.12': the series push is not ported to Linux 6.12; use push-v8@7.3\n",
         ),
         ("mainline@7.3@7.3", "unknown release '7.3@7.3'"),
         (
             "mainline-clamps-first@7.3",
-            "Linux 7.3 does not have its switches: allowed: mainline-clamps-first@6.12",
+            "Linux 7.3 does not have its switches; use mainline-clamps-first@6.12",
         ),
     ],
 )
@@ -117,10 +117,10 @@ def test_a_queue_that_is_not_ported_says_what_is(
         if variant.kernel == "base" and not variant.releases
     ]
     assert refusal(variant_named, "uclamp-sum@7.3") == (
-        "variant 'uclamp-sum@7.3': the queue sum is not ported to Linux 7.3: "
-        "allowed: " + ", ".join(f"{name}@7.3" for name in of_base)
+        "variant 'uclamp-sum@7.3': the series sum is not ported to Linux 7.3; "
+        "use " + ", ".join(f"{name}@7.3" for name in of_base)
     )
-    with pytest.raises(RequestError, match=r"kernel 'sum@7\.3': the queue sum is not ported to"):
+    with pytest.raises(RequestError, match=r"kernel 'sum@7\.3': the series sum is not ported to"):
         kernel_named("sum@7.3")
 
 
@@ -143,7 +143,7 @@ def test_a_queue_of_one_release_alone_is_found_by_a_tree_of_it(
     tree("7", "3")
     assert kernel_named("push").name == "push"
     tree("6", "12")
-    with pytest.raises(RequestError, match=r"the queue push is not ported to Linux 6\.12"):
+    with pytest.raises(RequestError, match=r"the series push is not ported to Linux 6\.12"):
         kernel_named("push")
 
 

@@ -100,8 +100,8 @@ def test_boot_arguments_and_switches_are_a_variant_as_mainline(linux: Path, patc
         ([], ["a:/etc/passwd=1"], "allowed: NAME:PATH=VALUE, path below /proc/sys/"),
         ([], ["a:/sys/devices/system/cpu/cpu1/online=0"], "none that takes a CPU away"),
         ([], [f"feec-b:{MIGRATION}=1"], "name 'feec-b': allowed: a name of lower-case letters"),
-        (["a=x-y=1", "a=x_y=2"], [], "--boot 'a=x_y=2': allowed: each argument of a once"),
-        ([], [f"a:{MIGRATION}=1", f"a:{MIGRATION}=2"], "=2': allowed: each file of a once"),
+        (["a=x-y=1", "a=x_y=2"], [], "--boot 'a=x_y=2': duplicate argument of a"),
+        ([], [f"a:{MIGRATION}=1", f"a:{MIGRATION}=2"], "=2': duplicate file of a"),
     ],
 )
 def test_a_wrong_change_is_one_line(boots: list[str], switches: list[str], words: str) -> None:
@@ -245,9 +245,7 @@ def test_options_come_with_a_patch(patch: Path) -> None:
 def test_a_tree_that_no_variant_names_is_refused(linux: Path, patch: Path) -> None:
     own = read_own([f"mine={linux}"], [f"x={patch}"])
     own.check_used(["mainline", "cas@mine", "x@7.3"])
-    with pytest.raises(
-        RequestError, match=r"--patch: 'x' is not among the variants .*: allowed: a name"
-    ):
+    with pytest.raises(RequestError, match=r"--patch: 'x' is not among the variants "):
         own.check_used(["mainline", "mine"])
     with pytest.raises(RequestError, match="--kernel: 'mine' is not among the variants"):
         own.check_used(["mainline", "x"])
@@ -288,13 +286,13 @@ def test_a_patch_that_does_not_apply_names_itself_and_the_hunk(
         (["cas={linux}"], [], "name 'cas': allowed: a name of lower-case letters"),
         (["base={linux}"], [], "name 'base': allowed: a name of lower-case letters"),
         (["Mine={linux}"], [], "name 'Mine': allowed: a name of lower-case letters"),
-        (["a={linux}", "a={linux}@old"], [], "allowed: each name once"),
-        ([], ["{patch}x"], "No such file or directory: allowed: a patch, [NAME=]FILE"),
-        ([], ["x={patch}x"], "No such file or directory: allowed: a patch, [NAME=]FILE"),
-        ([], ["x={linux}"], "Is a directory: allowed: a patch, [NAME=]FILE"),
-        ([], ["{linux}/a.c"], "it has no hunk: allowed: a patch, [NAME=]FILE"),
+        (["a={linux}", "a={linux}@old"], [], "duplicate name"),
+        ([], ["{patch}x"], "No such file or directory; expected a patch, [NAME=]FILE"),
+        ([], ["x={patch}x"], "No such file or directory; expected a patch, [NAME=]FILE"),
+        ([], ["x={linux}"], "Is a directory; expected a patch, [NAME=]FILE"),
+        ([], ["{linux}/a.c"], "has no hunk; expected a patch, [NAME=]FILE"),
         ([], ["cas={patch}"], "name 'cas': allowed: a name of lower-case letters"),
-        (["x={linux}"], ["x={patch}"], "allowed: a name that no --kernel has"),
+        (["x={linux}"], ["x={patch}"], "a --kernel has this name already"),
     ],
 )
 def test_a_wrong_option_is_one_line(
@@ -320,6 +318,6 @@ def test_a_variant_whose_queue_is_not_ported_says_what_the_tree_can_be(
     own = read_own([f"mine={linux}"], [])
     with pytest.raises(RequestError) as caught:
         variant_named("uclamp-sum@mine", own)
-    assert "the queue sum is not ported to Linux 7.3: allowed: mainline@mine, cas@mine" in str(
+    assert "the series sum is not ported to Linux 7.3; use mainline@mine, cas@mine" in str(
         caught.value
     )

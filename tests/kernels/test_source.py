@@ -107,7 +107,7 @@ def test_kernel_src_of_another_release_than_the_one_asked_for(
     assert find_source((), "6.12").directory == tree
     assert refusal(find_source, (), "7.3") == (
         f"KERNEL_SRC = {str(tree)!r}: it is Linux 6.12.117: "
-        "allowed: a tree of Linux 7.3, or names without @7.3"
+        "use a tree of Linux 7.3, or names without @7.3"
     )
 
 
@@ -151,13 +151,13 @@ def test_kernel_src_that_is_no_clean_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("KERNEL_SRC", str(tmp_path))
-    assert "no Makefile: allowed: a Linux" in refusal(find_source)
+    assert "no Makefile; expected a Linux" in refusal(find_source)
     (tmp_path / "Makefile").write_text("all:\n")
     assert "no kernel version in its Makefile" in refusal(find_source)
     tree = kernel_tree(tmp_path / "built")
     (tree / ".config").write_text("")
     monkeypatch.setenv("KERNEL_SRC", str(tree))
-    assert "the tree has been built in: allowed: a clean tree" in refusal(find_source)
+    assert "the tree has been built in; run make mrproper" in refusal(find_source)
 
 
 @pytest.fixture
@@ -185,8 +185,8 @@ def test_a_tree_that_has_the_queue_is_refused_before_it_is_read(
     (tree / "kernel" / "new.c").write_text("new\n")
     monkeypatch.setattr(module, "_tree_sha256", lambda _: pytest.fail("the tree was read"))
     assert refusal(find_source, [queue]) == (
-        f"KERNEL_SRC = {str(tree)!r}: kernel/new.c is there, which queue/0002-add.patch adds: "
-        "allowed: a tree without the queue queue, which is applied to a copy"
+        f"KERNEL_SRC = {str(tree)!r} already contains queue/0002-add.patch (kernel/new.c); use a "
+        "tree without the series queue, which is applied to a copy"
     )
 
 
@@ -196,6 +196,6 @@ def test_our_base_queue_is_known_by_the_files_that_it_adds(tmp_path: Path) -> No
     (tree / "kernel" / "sched").mkdir()
     (tree / "kernel" / "sched" / "eascope.c").write_text("\n")
     with pytest.raises(
-        RequestError, match=r"kernel/sched/eascope\.c is there, which base/files adds"
+        RequestError, match=r"already contains base/files \(kernel/sched/eascope\.c\)"
     ):
         module.check_directory(tree, [SERIES / "base"])

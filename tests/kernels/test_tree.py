@@ -156,5 +156,5 @@ def test_command_line_refuses_in_one_line(
     assert main(["open", "base", str(tmp_path)]) == 2
     messages = capsys.readouterr().err
     assert "did you mean base?" in messages
-    assert "it exists" in messages
+    assert "already exists" in messages
     assert messages.count("\n") == 2

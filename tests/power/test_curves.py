@@ -332,7 +332,7 @@ def test_an_opp_without_a_row_is_refused_before_a_run(pixel6: Platform) -> None:
         pixel6, clusters=(pixel6.clusters[0], replace(mid, opps=opps), pixel6.clusters[2])
     )
     with pytest.raises(
-        RequestError, match=r"tensor-1d.csv has no row for mid at 2250000 kHz: allowed: "
+        RequestError, match=r"tensor-1d.csv has no row for mid at 2250000 kHz; use "
     ):
         power_model(None, other, load_activity(pixel6))
 

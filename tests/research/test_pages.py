@@ -43,8 +43,9 @@ from research.draw import (
 )
 from research.run import TABLES, asked
 
-#: perf is in no package of Debian's arm64 that the guest could have.
-NOT_RUN = ("eas/sched-pipe-perf",)
+#: perf is in no package of Debian's arm64 that the guest could have; the other is an example that
+#: tests/experiments/test_interrupts_guest.py runs.
+NOT_RUN = ("eas/sched-pipe-perf", "eas/interrupted-big")
 COMPARED = [name for name in studies() if plan_of(STUDIES / name).comparison]
 
 

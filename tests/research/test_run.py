@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -132,6 +133,9 @@ def test_only_some_comparisons_are_made_again() -> None:
     with pytest.raises(RequestError, match="unknown scenario or engine of the plan 'smkoe'"):
         only(three, ["smkoe"])
 
+    def row(columns: Sequence[str], scenario: str, word: str) -> list[str | None]:
+        return ["juno-r2", scenario, "platform", word, *[None] * (len(columns) - 4)]
+
     def record(word: str, *rows: tuple[str, str]) -> dict[str, object]:
         """Rows of ``(table, scenario)``, each of which has only ``word`` after its head."""
         return {
@@ -149,14 +153,16 @@ def test_only_some_comparisons_are_made_again() -> None:
             **{
                 name: table(columns, made)
                 for name, columns in TABLES.items()
-                if (made := [["juno-r2", s, "platform", word] for n, s in rows if n == name])
+                if (made := [row(columns, s, word) for n, s in rows if n == name])
             },
         }
 
     every = [("cells", "smoke"), ("cells", "eas/game"), ("verdicts", "smoke"), ("engines", "smoke")]
     old = record("old", *every, ("cells", "eas/away"))
     mixed = renewed(old, record("new", ("cells", "smoke")), three)
-    assert [row[1::2] for row in mixed["cells"]["rows"]] == [["smoke", "new"], ["eas/game", "old"]]
+    assert [row[1:4:2] for row in mixed["cells"]["rows"]] == [
+        *(["smoke", "new"], ["eas/game", "old"])
+    ]
     assert "verdicts" not in mixed, "its scenario was made again, and has none"
     assert mixed["engines"] == old["engines"]
     assert [made["command"] for made in mixed["origins"]] == ["old", "new"]
@@ -171,8 +177,12 @@ def test_only_some_comparisons_are_made_again() -> None:
     again = renewed(mixed, record("new", ("engines", "smoke")), three)
     assert (again["cells"], again["engines"]["rows"][0][3]) == (mixed["cells"], "new")
     assert [made["command"] for made in again["origins"]] == ["old", "new"]
-    old["cells"] = {"columns": ["platform"], "rows": [["juno-r2"]]}
-    with pytest.raises(RequestError, match="cells: other columns: allowed: without --only"):
+    fewer = [*TABLES["cells"][:4]]
+    old["cells"] = {"columns": fewer, "rows": [["juno-r2", "eas/game", "platform", "old"]]}
+    kept = renewed(old, record("new", ("cells", "smoke")), three)["cells"]["rows"]
+    assert kept == [row(TABLES["cells"], *of) for of in (("smoke", "new"), ("eas/game", "old"))]
+    old["cells"] = {"columns": ["platform", "gone"], "rows": [["juno-r2", "x"]]}
+    with pytest.raises(RequestError, match="cells: gone: old columns; run it without --only"):
         renewed(old, record("new", ("cells", "smoke")), three)
 
 

@@ -28,7 +28,7 @@ def test_the_list_has_each_variant_once(pages: dict[str, str]) -> None:
 
 def test_a_page_has_source_switches_and_results(pages: dict[str, str]) -> None:
     page = pages["feec-b"]
-    assert "**Deviations:** as [mainline](mainline.md); " in page
+    assert "**Deviations:**<br>• as [mainline](mainline.md)<br>• " in page
     assert "switches `feec_mode=1` `feec_pd_opp=0`" in page
     verdicts = records_of(STUDIES / "eas-pixel6")["record"]["verdicts"]
     word = verdicts[0]["verdict"]
@@ -41,5 +41,5 @@ def test_a_page_has_source_switches_and_results(pages: dict[str, str]) -> None:
 
 def test_a_group_that_nobody_wrote_about_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(variants, "group_of", lambda variant: "other")
-    with pytest.raises(RequestError, match=r"^variants\.md\.in: .*: allowed: each of \['other'\]$"):
+    with pytest.raises(RequestError, match=r"^variants\.md\.in: .*; expected each of \['other'\]$"):
         every_variant()

@@ -11,6 +11,7 @@ from eascope.configs.package_budget import BudgetStep
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.base import EngineFailed
+from eascope.engines.records import START, STOP
 from eascope.experiments.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.releases import DEFAULT
@@ -417,6 +418,55 @@ def check_table(kernel: KernelArtefact, platform: Platform, folder: Path) -> Non
     for number, line in enumerate(NOT_FORCED):
         with pytest.raises(EngineFailed, match="force"):
             checked(kernel.image, platform, [f"write {FORCE} {line}"], folder / f"{number}")
+
+
+INTERRUPTS = f"{SCHED}/eascope/interrupts"
+#: What is asked of CPU 1: 200 us of each ms.
+LOAD = "nic 1 1000000 200000 500000"
+#: Lines that are refused: nothing to do, more than a period, a CPU that is not there, a word more.
+NO_INTERRUPTS = ("a 1 1000 0 0", "a 1 1000 1000 0", "a 6 1000 100 0", "a 1 1000 100 0 0")
+
+
+def check_interrupts(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """A load comes as often and takes as long as told, from that CPU's tasks and no other's."""
+    work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+
+    def timed(name: str, cpu: int, before: str, after: str) -> Booted:
+        script = [
+            f"file /tmp/work.sh {len(work)}",
+            work,
+            f"write {INTERRUPTS} {LOAD}",
+            "sleep-ms 100",
+            f"write {INTERRUPTS} {before}",
+            "start",
+            f"spawn work /bin/busybox taskset {1 << cpu} /bin/busybox sh /tmp/work.sh",
+            "wait work 20000",
+            "stop",
+            f"write {INTERRUPTS} {after}",
+            f"collect {INTERRUPTS} then",
+            "sleep-ms 20",
+            f"collect {INTERRUPTS} later",
+        ]
+        return checked(kernel.image, platform, script, folder / name)
+
+    def took_ns(done: Booted) -> int:
+        return done.marks[STOP] - done.marks[START]
+
+    free = timed("free", 1, "stop", "stop")
+    assert free.text("then") == f"{LOAD} 0 0 0\n"
+    loaded, apart = timed("loaded", 1, "start", "stop"), timed("apart", 2, "start", "stop")
+    for done in (loaded, apart):
+        assert done.text("later") == done.text("then")
+        *told, count, spent, missed = done.text("then").split()
+        assert " ".join(told) == LOAD
+        assert int(count) == pytest.approx(took_ns(done) / 1_000_000, abs=2)
+        assert int(spent) == pytest.approx(int(count) * 200_000, rel=0.02)
+        assert missed == "0"
+    assert took_ns(loaded) == pytest.approx(took_ns(free) / 0.8, rel=0.03)
+    assert took_ns(apart) == pytest.approx(took_ns(free), rel=0.03)
+    for number, wrong in enumerate(NO_INTERRUPTS):
+        with pytest.raises(EngineFailed, match="interrupts"):
+            checked(kernel.image, platform, [f"write {INTERRUPTS} {wrong}"], folder / f"{number}")
 
 
 TURBO = """

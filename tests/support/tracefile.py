@@ -88,6 +88,19 @@ EVENTS: dict[str, tuple[int, str, tuple[tuple[str, str, str], ...]]] = {
         "lisa",
         (("int", "overutilized", "i"), ("char", "span[16]", "16s")),
     ),
+    "sched_feec_decision": (
+        108,
+        "eascope",
+        (
+            ("char", "comm[16]", "16s"),
+            ("pid_t", "pid", "i"),
+            ("int", "prev_cpu", "i"),
+            ("int", "dst_cpu", "i"),
+            ("int", "mode", "i"),
+            ("int", "path", "i"),
+            ("char", "candidates[64]", "64s"),
+        ),
+    ),
 }
 
 

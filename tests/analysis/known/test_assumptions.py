@@ -172,8 +172,8 @@ def test_the_command_measures_what_is_named_or_recorded(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["mainline"], "allowed: --scenario and two variants or more, or neither"),
-        (["--scenario", "smoke"], "allowed: --scenario and two variants or more, or neither"),
+        (["mainline"], "give --scenario and two variants or more, or neither"),
+        (["--scenario", "smoke"], "give --scenario and two variants or more, or neither"),
         (["mainline", "cas", "--scenario", "smoke", "--seeds", "19"], "allowed: at least 20"),
         ([], "it has nothing yet"),
     ],

@@ -171,7 +171,7 @@ def test_the_command_names_the_files_before_it_measures(
         "if figures differ, configs/activity/juno-r2.json will be written, "
         "and runs will be derived again\n"
     ]
-    line = "configs/activity/juno-r2.json: has these figures already, not written\n"
+    line = "configs/activity/juno-r2.json: unchanged, not rewritten\n"
     assert capsys.readouterr().err == line
 
 

@@ -96,7 +96,7 @@ def test_errors_of_the_energy_model() -> None:
             HEAD.replace('["cas"]', "[]"),
             "axes.variant = []: allowed: an axis with 1 to 1000 values",
         ),
-        (HEAD.replace('["cas"]', '["cas", "cas"]'), "each value once: 'cas' is there 2 times"),
+        (HEAD.replace('["cas"]', '["cas", "cas"]'), "each value once: 'cas' appears 2 times"),
         (HEAD + "seeds = [1, 1]", "axes.seeds = [1, 1]: allowed: a count, or a list of different"),
         (HEAD + "set.little.cpus = [2]", "axes.set.little = {'cpus': [2]}: allowed: the whole key"),
         (HEAD + "set = {}", "axes.set = {}: allowed: a table with at least one axis"),
@@ -113,39 +113,39 @@ def test_errors_of_the_energy_model() -> None:
         (HEAD + "controls.switches = [1]", "axes.controls.switches"),
         (HEAD + "controls.traced = [false]", "axes.controls.traced"),
         (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "axis[0].values = {}: allowed: an axis"),
-        (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "axis 'variant' is there twice"),
+        (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "duplicate axis 'variant'"),
         (
             HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\n[axis.values.b]\nvariant = "mainline"',
-            "axes 'variant' and 't' both set variant: allowed: a key in one axis",
+            "axes 'variant' and 't' both set variant; only one may",
         ),
         (
             HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\nplatform = "pixel6"',
-            "axes 'platform' and 't' both set platform: allowed: a key in one axis",
+            "axes 'platform' and 't' both set platform; only one may",
         ),
         (
             HEAD + 'set."little.cpus" = [2, 3]\n[[axis]]\nname = "t"\n[axis.values.a]\n'
             '[axis.values.b]\nset = { "little.cpus" = 4 }',
-            "axes 'little.cpus' and 't' both set little.cpus: allowed: a key in one axis",
+            "axes 'little.cpus' and 't' both set little.cpus; only one may",
         ),
         (
             HEAD + 'set."little.cpus" = "as is"\n[[axis]]\nname = "t"\n[axis.values.a]\n'
             'set = { "little.cpus" = 4 }',
-            "axes 'little.cpus' and 't' both set little.cpus: allowed: a key in one axis",
+            "axes 'little.cpus' and 't' both set little.cpus; only one may",
         ),
         (
             HEAD + 'controls.llc = ["all"]\n[[axis]]\nname = "t"\n[axis.values.a]\n'
             'controls = { llc = "as is" }',
-            "axes 'controls.llc' and 't' both set controls.llc: allowed: a key in one axis",
+            "axes 'controls.llc' and 't' both set controls.llc; only one may",
         ),
         (
             HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\nset = { "big.cpus" = 1 }\n'
             '[[axis]]\nname = "u"\n[axis.values.a]\nset = { "big.cpus" = 2 }',
-            "axes 't' and 'u' both set big.cpus: allowed: a key in one axis",
+            "axes 't' and 'u' both set big.cpus; only one may",
         ),
         (
             HEAD.replace('variant = ["cas"]', "") + '[[axis]]\nname = "t"\n[axis.values.a]\n'
             'variant = "cas"\n[axis.values.b]\nmode = "elided"',
-            "axis 't': its value 'b' sets no variant: allowed: one in each of its values",
+            "axis 't': its value 'b' sets no variant; each of its values must set one",
         ),
         (
             'constraints = ["1 + 1"]\n' + HEAD,
@@ -189,7 +189,7 @@ def test_a_constraint_on_a_percent() -> None:
         ),
         (
             {"set": {f"big.x{n}": list(range(100)) for n in range(4)}},
-            "200000000 cells: allowed: at most 2000000",
+            "200000000 cells; one campaign has at most 2000000",
         ),
     ],
     ids=["nothing is left", "no such name", "too many"],

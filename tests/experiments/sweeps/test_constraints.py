@@ -115,6 +115,6 @@ def test_as_is_stands_for_the_number_of_the_base(text: str, holds: bool) -> None
 
 def test_as_is_where_the_base_has_no_number() -> None:
     assert refusal(read_constraint("big.opps < 3").holds, {"big.opps": AsIs(None, "juno-r2")}) == (
-        "constraint 'big.opps < 3': <: big.opps = 'as is', and juno-r2 has no number there: "
-        "allowed: big.opps == 'as is' or ..., so that such cells are kept"
+        "constraint 'big.opps < 3': <: big.opps = 'as is', and juno-r2 has no number there; "
+        "write big.opps == 'as is' or ..., so that such cells are kept"
     )

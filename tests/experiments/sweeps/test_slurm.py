@@ -85,7 +85,7 @@ def test_what_a_job_said_before_its_part_began_is_shown(begun: SweepSession) -> 
 def test_a_host_without_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Snakemake would find out after a minute, in many lines."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RequestError, match="--profile slurm: there is no sbatch here: allowed"):
+    with pytest.raises(RequestError, match="--profile slurm: no sbatch on this host; use"):
         check_snakemake("slurm")
 
 
@@ -93,7 +93,7 @@ def test_profiles_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("executor: no-such-cloud\njobs: 3\n")
     for profile, message in (
         ("slrum", "no such profile \\(did you mean slurm\\?\\)"),
-        (str(tmp_path), "snakemake-executor-plugin-no-such-cloud is not installed: allowed: .venv"),
+        (str(tmp_path), "snakemake-executor-plugin-no-such-cloud is not installed; run .venv"),
     ):
         with pytest.raises(RequestError, match=message) as wrong:
             check_snakemake(profile)

@@ -79,6 +79,7 @@ void eascope_init_debugfs(struct dentry *parent)
 {
 	struct dentry *dir = debugfs_create_dir("eascope", parent);
 
+	eascope_irq_init(dir);
 	eascope_force_init(dir);
 	debugfs_create_file("variant", 0444, dir, NULL, &variant_fops);
 	debugfs_create_file("stats", 0644, dir, NULL, &eascope_stats_fops);

@@ -33,6 +33,7 @@ static __always_inline void __eascope_count(enum eascope_counter counter)
 
 void eascope_init_debugfs(struct dentry *parent);
 void eascope_force_init(struct dentry *dir);
+void eascope_irq_init(struct dentry *dir);
 
 /* On once activations are counted: */
 DECLARE_STATIC_KEY_FALSE(eascope_counting);

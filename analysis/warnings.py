@@ -11,10 +11,11 @@ from eascope.analysis.records.result import Result
 from eascope.configs.source import KINDS, kind
 
 
-def attention(comparison: Comparison) -> list[str]:
+def warnings(comparison: Comparison) -> list[str]:
     """One line for each warning; empty if there is none."""
     return [
         *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
+        *_missed_interrupts(comparison),
         *_hangs_on_idle(comparison),
         *_system_rate(comparison),
         *_window(comparison.cell),
@@ -51,6 +52,17 @@ def _unfinished(comparison: Comparison) -> Iterator[str]:
                     f"{task} missed {missed:.4g} of {jobs:.4g} deadlines under {name}: "
                     f"{unfinished:.4g} of its jobs did not end in the window"
                 )
+
+
+def _missed_interrupts(comparison: Comparison) -> Iterator[str]:
+    """Loads of interrupts that were lighter than the scenario states."""
+    for name, by_seed in comparison.results.items():
+        found = [each.more.get("interrupts", {}) for each in by_seed.values()]
+        for load in found[0] if found else ():
+            count, missed = (sum(each[load][key] for each in found) for key in ("count", "missed"))
+            if missed:
+                periods = f"{missed:.0f} of {count + missed:.0f} periods"
+                yield f"interrupt {load} missed {periods} under {name}"
 
 
 def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:

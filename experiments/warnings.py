@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cautions about a request, one line each, before it runs."""
+"""Warnings about a request, one line each, before it runs."""
 
 from __future__ import annotations
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from eascope.analysis.attention import attention
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.derive import Derived, with_work, work_done
 from eascope.analysis.glance import glance
 from eascope.analysis.records.cell import ProgramRecord, WorkRecord
 from eascope.analysis.records.result import Deadlines, Energy
 from eascope.analysis.report import page
+from eascope.analysis.warnings import warnings
 from eascope.configs.platform import Platform
 from tests.support.records import cell_record, result_record, task_record
 from tests.support.stated import stated
@@ -38,13 +38,13 @@ def compared(
 
 
 def test_nothing_to_say(platform: Platform) -> None:
-    assert attention(compared(platform, [{}], [{}])) == []
+    assert warnings(compared(platform, [{}], [{}])) == []
 
 
 def test_a_task_that_never_ran_is_named_first(platform: Platform) -> None:
     absent = {"run_share": {}, "deadlines": {"decode": Deadlines(60, 60, 0, 60)}}
     both = compared(platform, [{}, {}], [absent, {}])
-    lines = attention(both)
+    lines = warnings(both)
     assert lines == [
         "decode never ran under cas in 1 of 2 seeds",
         "decode missed 31.5 of 60 deadlines under cas: 30 of its jobs did not end in the window",
@@ -52,7 +52,7 @@ def test_a_task_that_never_ran_is_named_first(platform: Platform) -> None:
     assert glance(both).splitlines()[1:3] == lines
     text = page(both, {})
     assert text.index(lines[0]) < text.index("<nav>")
-    assert attention(compared(platform, [absent], [absent]))[:2] == [
+    assert warnings(compared(platform, [absent], [absent]))[:2] == [
         "decode never ran under mainline",
         "decode never ran under cas",
     ]
@@ -64,7 +64,7 @@ def test_what_a_scenario_does_to_the_kernel_is_said(platform: Platform) -> None:
         window = dataclasses.replace(run.cell.window, mainline_ms=700, writes=("100 /proc/x=1",))
         cell = dataclasses.replace(run.cell, window=window)
         runs[name] = [dataclasses.replace(run, cell=cell)]
-    assert attention(comparison(platform, runs)) == [
+    assert warnings(comparison(platform, runs)) == [
         "tasks ran for 700 ms as under mainline before the warm-up",
         "the scenario changes within the window: 100 /proc/x=1",
     ]
@@ -90,22 +90,30 @@ def test_programs_that_run_at_the_kernels_rate_are_named(platform: Platform) -> 
             run.cell, programs=(member, ours), engine_traits=traits, assumed=assumed
         )
         runs = {**both.variants, "mainline": [dataclasses.replace(run, cell=cell)]}
-        lines = attention(Comparison(platform, runs))
+        lines = warnings(Comparison(platform, runs))
         assert [line[: len(word)] for line, word in zip(lines, words, strict=True)] == words
+
+
+def test_interrupts_that_were_missed_are_said(platform: Platform) -> None:
+    all_came, some = (
+        {"more": {"interrupts": {"nic": {"count": n, "missed": 10 - n}}}} for n in (10, 7)
+    )
+    lines = warnings(compared(platform, [all_came, all_came], [all_came, some]))
+    assert lines == ["interrupt nic missed 3 of 20 periods under cas"]
 
 
 def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
     late = {"deadlines": {"decode": Deadlines(60, 9, late=9, unfinished=0)}}
-    assert attention(compared(platform, [late], [{}])) == []
+    assert warnings(compared(platform, [late], [{}])) == []
 
 
 def test_other_work_is_said(platform: Platform) -> None:
     slow, near, fast = ({"task_work_s": {"decode": speed}} for speed in (0.5, 0.505, 0.9))
-    assert attention(compared(platform, [slow], [fast])) == [
+    assert warnings(compared(platform, [slow], [fast])) == [
         "cas and mainline completed different amounts of work (decode +80.0 %): "
         "total energies are not comparable"
     ]
-    assert attention(compared(platform, [slow], [near])) == []
+    assert warnings(compared(platform, [slow], [near])) == []
 
 
 def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> None:
@@ -118,7 +126,7 @@ def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> N
         [{**full, "energy_j": dataclasses.replace(energy, total=0.3)}],
         [{**part, "energy_j": dataclasses.replace(energy, total=0.15)}],
     )
-    assert attention(both) == [
+    assert warnings(both) == [
         "cas and mainline completed different amounts of work (decode -66.7 %): "
         "energy is compared per s of work"
     ]

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run A again with decisions taken as run B took them: which they are, and what they explain.
+
+The kernel's table forces the CPU of a wake-up. It cannot force a request of the governor or a move
+by load balance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from eascope.analysis.run_diff import RunDiff, Side, decided
+from eascope.analysis.run_diff_text import words
+from eascope.analysis.stream import WAKE, Decision
+from eascope.analysis.tables.latency import percentiles
+from eascope.analysis.tables.tasks import thread_names
+from eascope.analysis.trace import CHOICE_EVENT, read_trace
+from eascope.engines.records import STATE, TRACE
+from eascope.host.table import Table
+
+FORCED = "forced"
+#: Why the kernel did not force a line of its table, by what the file says of it after the run.
+WHY_NOT = {
+    "refused": "the kernel refused: the thread may not run there, or the CPU is offline",
+    "pending": "the activation did not come, or no CPU was chosen for it",
+}
+NOTE = (
+    "The kernel counts activations in all of these runs, which takes time. So A and B",
+    "are not to the byte the runs of the same variants without --counterfactual.",
+)
+_LINE = re.compile(rf"^(?:\S+: )?(\d+) (\d+) (\d+) ({FORCED}|{'|'.join(WHY_NOT)}) -?\d+$", re.M)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A wake-up of A that is to go where it went in B.
+
+    :param line: of the kernel's table: pid, activation and CPU, always of the same width.
+    """
+
+    one: Decision
+    other: Decision
+    line: str
+
+    @property
+    def words(self) -> str:
+        """``wake-up 3 of small-0 on CPU 4 instead of 1``."""
+        one = self.one
+        where = f"on CPU {self.other.value} instead of {one.value}"
+        return f"wake-up {one.number} of {one.about} {where}"
+
+
+def choices(diff: RunDiff, most: int) -> list[Choice]:
+    """The first wake-up that differs of each thread: what it does later may follow from that.
+
+    The earliest of a task of the scenario comes first, or else the earliest of all; then those of
+    the threads whose decisions' spans have most of the difference in energy.
+
+    :param diff: of runs that count activations.
+    """
+    pairs = [(one, other) for one, other in diff.firsts if one and other and one.kind == WAKE]
+    shares: dict[str, int] = defaultdict(int)
+    for span in diff.spans:
+        if span.decision and span.in_both:
+            shares[decided(span.decision).about] += span.fj
+    pairs.sort(key=lambda pair: -abs(shares[pair[0].about]))
+    of_tasks = thread_names(diff.a.derived.cell.tasks)
+    # A sort keeps the order of equals: min() takes the largest of those that begin together.
+    first = min(pairs, key=lambda pair: (pair[0].about not in of_tasks, pair[0].t_ns), default=None)
+    if first:
+        pairs.remove(first)
+    found = named(diff.a, [first, *pairs] if first else [])
+    return [choice for choice, _ in zip(found, range(most), strict=False)]
+
+
+def named(side: Side, pairs: Iterable[tuple[Decision, Decision]]) -> Iterator[Choice]:
+    """The wake-ups for which a CPU was chosen, by the kernel's number of the activation.
+
+    The kernel counts from its own reset, shortly before START.
+    """
+    table = read_trace(side.derived.run / TRACE).table(CHOICE_EVENT)
+    since_start = pl.col("t_ns") + side.window.offset_ns - side.window.t0_ns
+    table = table.select(since_start, "pid", "activation", "chosen")
+    for one, other in pairs:
+        own = table.filter((pl.col("pid") == one.pid) & (pl.col("t_ns") >= one.t_ns))
+        stream = side.streams.streams[one.about].decisions
+        later = [each.t_ns for each in stream if each.kind == WAKE and each.t_ns > one.t_ns]
+        for t_ns, pid, activation, chosen in own.head(1).iter_rows():
+            if t_ns < min(later, default=side.window.ns) and chosen == one.value:
+                yield Choice(one, other, f"{pid:08d} {activation:08d} {other.value:03d}")
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A again, with ``choices`` as B made them."""
+
+    name: str
+    choices: Sequence[Choice]
+    side: Side
+
+    @property
+    def words(self) -> str:
+        """What differs from A."""
+        if len(self.choices) == 1:
+            return self.choices[0].words
+        return f"all {len(self.choices)} of them at once"
+
+    @property
+    def outcomes(self) -> list[str]:
+        """What the kernel says of each of them."""
+        text = (self.side.derived.run / STATE).read_text(errors="replace")
+        said = {tuple(map(int, found[:3])): found[3] for found in _LINE.findall(text)}
+        return [said[tuple(map(int, choice.line.split()))] for choice in self.choices]
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """Run A, run B, and A with decisions of B.
+
+    :param diff: of A and B, both with counts of activations and an empty table.
+    """
+
+    diff: RunDiff
+    repeated: Sequence[Repeated]
+
+    def against(self, side: Side) -> RunDiff:
+        """A and ``side``."""
+        return RunDiff(self.diff.platform, self.diff.a, side)
+
+    def explained(self, side: Side) -> float | None:
+        """The energy of ``side`` less that of A, in percent of B's; None where B's is A's."""
+        whole = self.diff.total_fj
+        return 100 * self.against(side).total_fj / whole if whole else None
+
+    def record(self, command: str) -> dict[str, Any]:
+        """As JSON; energies in fJ, so that sums are exact."""
+        return {
+            "difference_fj": self.diff.total_fj,
+            "a": self._facts(self.diff.a),
+            "b": self._facts(self.diff.b),
+            "forced": [
+                {
+                    **self._facts(each.side),
+                    "name": each.name,
+                    "decisions": [
+                        {"a": asdict(choice.one), "b": asdict(choice.other), "outcome": outcome}
+                        for choice, outcome in zip(each.choices, each.outcomes, strict=True)
+                    ],
+                    "next": self._next(each),
+                }
+                for each in self.repeated
+            ],
+            "repeat": command,
+        }
+
+    def _facts(self, side: Side) -> dict[str, Any]:
+        """What is told of each run."""
+        table = side.derived.table("latency").filter(pl.col("task").is_not_null())
+        waits = (table["latency_ns"] / 1000).to_list()
+        return {
+            "run": str(side.derived.run),
+            "variant": side.derived.cell.variant,
+            "energy_fj": int(side.derived.table("energy")["energy_fj"].sum()),
+            "less_a_fj": self.against(side).total_fj,
+            "explained_percent": self.explained(side),
+            "energy_per_work_j": side.derived.result.energy_per_work_j,
+            "latency_us": percentiles(waits).encode() if waits else None,
+        }
+
+    def _next(self, each: Repeated) -> str | None:
+        """The first difference that is left between it and B; None: there is none."""
+        left = RunDiff(self.diff.platform, each.side, self.diff.b).firsts
+        return words(left[0]) if left else None
+
+    def text(self, command: str) -> str:
+        """A sentence, a table at most 90 columns wide, and what is left of the difference.
+
+        :param command: what repeats it.
+        """
+        record = self.record(command)
+        lines = []
+        told = list(zip(self.repeated, record["forced"], strict=True))
+        for each, facts in told[:1] if len(told) == 1 else (told[0], told[-1]):
+            share = f"{_percent(facts['explained_percent'])} % of the energy difference"
+            lines.append(f"{each.words}: {share} ({_mj(facts['less_a_fj'])} mJ)")
+        unit = self.diff.a.derived.cell.work.unit
+        names = ["A", *(each.name for each in self.repeated), "B"]
+        every = (record["a"], *record["forced"], record["b"])
+        rows = [_row(*row) for row in zip(names, every, strict=True)]
+        heads = ("run", "energy (mJ)", "- A (mJ)", "% of B - A", f"mJ per {unit}", "latency (us)")
+        lines += ["", Table.of(heads, rows).text()]
+        lines += ["latency: 50th/95th/99th percentile of the tasks' wake-ups", ""]
+        for name, side in (("A", self.diff.a), ("B", self.diff.b)):
+            cell = side.derived.cell
+            lines.append(f"{name}: {cell.variant}, seed {cell.seed} ({cell.simkey[:12]})")
+        for each, facts in told:
+            lines.append(f"{each.name}: {each.words} ({each.side.derived.cell.simkey[:12]})")
+            lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
+            lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
+            lines.append(f"  then first: {facts['next'] or 'no difference from B'}")
+        lines += [
+            "",
+            "The kernel counts activations in all of these runs, which takes time. So A and B",
+        ]
+        lines.append("are not to the byte the runs of the same variants without --counterfactual.")
+        return "\n".join([*lines, f"repeat: {command}"]) + "\n"
+
+
+def _row(name: str, facts: dict[str, Any]) -> list[str]:
+    per_work, waits = facts["energy_per_work_j"], facts["latency_us"]
+    less = [_mj(facts["less_a_fj"]), _percent(facts["explained_percent"])]
+    return [
+        name,
+        f"{facts['energy_fj'] / 1e12:.3f}",
+        *(["", ""] if name == "A" else less),
+        "-" if per_work is None else f"{1000 * per_work:.3f}",
+        "/".join(f"{waits[key]:.0f}" for key in ("p50", "p95", "p99")) if waits else "-",
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{round(share, 1) + 0:.1f}"
+
+
+def _mj(fj: int) -> str:
+    return f"{fj / 1e12:+.3f}"
