@@ -204,12 +204,7 @@ class Counterfactual:
             lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
             lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
             lines.append(f"  then first: {facts['next'] or 'no difference from B'}")
-        lines += [
-            "",
-            "The kernel counts activations in all of these runs, which takes time. So A and B",
-        ]
-        lines.append("are not to the byte the runs of the same variants without --counterfactual.")
-        return "\n".join([*lines, f"repeat: {command}"]) + "\n"
+        return "\n".join([*lines, "", *NOTE, f"repeat: {command}"]) + "\n"
 
 
 def _row(name: str, facts: dict[str, Any]) -> list[str]:

@@ -59,8 +59,8 @@ def counterfactual(a: Names, b: Names, billed: BilledBy, most: int) -> Counterfa
     chosen = choices(diff, most)
     if not chosen:
         raise RequestError(
-            f"{OPTION}: no wake-up that A and B have differs: allowed: runs with one, because "
-            "requests of the governor and moves by load balance cannot be forced"
+            f"{OPTION}: no wake-up that A and B have differs; requests of the governor and moves "
+            "by load balance cannot be forced"
         )
     groups = [[choice] for choice in chosen] + ([chosen] if len(chosen) > 1 else [])
     tables = [[choice.line for choice in group] for group in groups]
@@ -85,8 +85,8 @@ def names_of(run: Run) -> Names:
     if prepare(names).simkey != cell.simkey:
         raise RequestError(
             f"{run.path}: {OPTION}: today's files make another run of {cell.variant}, "
-            f"{cell.scenario}: allowed: two variants with --scenario, --platform and the options "
-            "of the run"
+            f"{cell.scenario}; give two variants with --scenario, --platform and the options of "
+            "the run"
         )
     return names
 

@@ -107,8 +107,8 @@ def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Names]:
             of_runs = name in ("a", "b", "any", "counterfactual", "power")
             if not of_runs and getattr(options, name) != usual:
                 raise RequestError(
-                    f"--{name.replace('_', '-')}: runs are as they are: allowed: with --scenario "
-                    "and --platform, and two variants in place of runs"
+                    f"--{name.replace('_', '-')}: finished runs stay as they are; give two "
+                    "variants with --scenario and --platform"
                 )
         return []
     check_runs_place()

@@ -167,9 +167,15 @@ def test_idle_choices_are_those_that_the_kernel_counts(juno: Platform, tmp_path:
         .agg(pl.len(), pl.col("too_deep", "too_shallow").sum())
     )
     own = {(cpu, state): numbers for cpu, state, *numbers in table.iter_rows()}
+    # The kernel's two looks at the clock lie within the trace's. A sleep until the next tick, 4 ms,
+    # is where state 1 becomes too shallow: 2.5 ms, and 1.5 ms in and out.
+    at_edge = seen.filter((pl.col("length_ns") - 4_000_000).abs() < 1000).group_by("cpu", "state")
+    edges = {(cpu, state): number for cpu, state, number in at_edge.len().iter_rows()}
     for key in {(cpu, state) for cpu, state, _ in files}:
         wanted = [counted[(*key, kind)] for kind in kinds]
-        assert own.get(key, [0, 0, 0]) == pytest.approx(wanted, abs=3), key
+        stays_of, above, below = own.get(key, [0, 0, 0])
+        assert [stays_of, above] == pytest.approx(wanted[:2], abs=3), key
+        assert below == pytest.approx(wanted[2], abs=3 + edges.get(key, 0)), key
     totals = [sum(numbers[kind] for numbers in own.values()) for kind in range(3)]
     assert totals[0] > 500
     assert totals[1] > 30

@@ -272,8 +272,8 @@ def _dat() -> bytes:
 
 #: Content, and what the one line says.
 REFUSED: dict[str, str | bytes] = {
-    "no recording": b"PK\x03\x04" + b"x" * 999,
-    "no recording (0 bytes)": b"",
+    "not a recording (1003 bytes)": b"PK\x03\x04" + b"x" * 999,
+    "not a recording (0 bytes)": b"",
     "truncated: ": PERFETTO[:-5],
     "truncated: 300": _dat()[:300],
     "truncated: 16380 of": _dat()[:16_380],

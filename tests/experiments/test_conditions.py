@@ -41,7 +41,14 @@ OF_THE_NOTEBOOK = (
 #: Besides programs of `programs/`, which are run by themselves. Rails were metered at each clock,
 #: with CPUs busy or idle throughout: no scheduler had a choice.
 RAILS = ("boards/busy-one", "boards/busy-all", "boards/idle")
-NOT_OF_A_SOURCE = ("latnice/wakeup-alternatives", "busy", "smoke", "uclamp/rt-capped", *RAILS)
+NOT_OF_A_SOURCE = (
+    "latnice/wakeup-alternatives",
+    "eas/interrupted-big",
+    "busy",
+    "smoke",
+    "uclamp/rt-capped",
+    *RAILS,
+)
 OWN = """\
 [source_conditions]
 source = "somebody"
@@ -230,7 +237,7 @@ def test_a_tree_that_cannot_have_a_condition_is_refused(
         tree_source.cache_clear()
         if lacks:
             said = refusal(lambda: resolve(asked))
-            assert said.startswith(f"--kernel mine={linux}: it has no {lacks}, which a control")
+            assert said.startswith(f"--kernel mine={linux}: has no {lacks}, which a control")
             resolve(replace(asked, source_conditions=False))
         else:
             resolve(asked)
@@ -257,7 +264,7 @@ def test_a_wrong_condition_is_one_line(tmp_path: Path, line: str, message: str) 
 
 def test_conditions_that_would_never_change_a_frequency_are_refused(tmp_path: Path) -> None:
     path = own(tmp_path, OWN + "transition_latency_us = 600\n")
-    with pytest.raises(RequestError, match=r"rate limit 500 us: allowed: at least .*\(600 us\)"):
+    with pytest.raises(RequestError, match=r"rate limit 500 us is below .*\(600 us\)"):
         resolve(Request("juno-r2", "mainline", path, source_conditions=True))
 
 

@@ -114,7 +114,7 @@ def test_a_cpu_that_the_thread_may_not_run_on_is_refused(names: Names, control: 
 
 @guest
 def test_the_command_takes_variants_or_runs_and_runs_nothing_twice() -> None:
-    words = ["diff", "mainline", "cas", *SMOKE, "--counterfactual=2"]
+    words = ["diff", "mainline", "cas", *SMOKE, "--seed", "1", "--counterfactual=2"]
     done = inside(*words, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -131,7 +131,7 @@ def test_the_command_takes_variants_or_runs_and_runs_nothing_twice() -> None:
     assert text.endswith(f"repeat: eascope {' '.join(words)}\n")
     assert max(map(len, text.splitlines()[:-1])) <= 90
     # The same of two runs, which are prepared again from their records.
-    plain = inside("diff", "mainline", "cas", *SMOKE)
+    plain = inside("diff", "mainline", "cas", *SMOKE, "--seed", "1")
     assert plain.stdout.splitlines()[0].startswith("A: mainline (")
     named_runs = [line.split("(")[1][:12] for line in plain.stdout.splitlines()[:2]]
     again = json.loads(inside("diff", *named_runs, "--counterfactual=2", "--json").stdout)
@@ -148,8 +148,8 @@ def test_runs_whose_decisions_cannot_be_forced_are_refused(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["a", "b", "--no-noise"], "--noise: runs are as they are: allowed: with --scenario"),
-        (["a", "b", "--scenario", "smoke"], "--scenario: runs are as they are"),
+        (["a", "b", "--no-noise"], "--noise: finished runs stay as they are; give two variants"),
+        (["a", "b", "--scenario", "smoke"], "--scenario: finished runs stay as they are"),
         (["a", "b", "--counterfactual=33"], "allowed: an integer from 1 to 32"),
         (["mainline", "mainlin", *SMOKE], "variant 'mainlin'"),
     ],

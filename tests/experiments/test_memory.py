@@ -134,5 +134,5 @@ def test_the_window_ends_with_the_tasks_of_every_process(
 )
 def test_memory_that_would_be_executed_is_refused(tmp_path: Path, changes: dict[str, str]) -> None:
     path = write(tmp_path, task="memory = 0.3")
-    with pytest.raises(RequestError, match=r"x\.toml: task\.memory: .*where busy loops are elided"):
+    with pytest.raises(RequestError, match=r"x\.toml: task\.memory: .*busy loops must be elided"):
         resolve(replace(REQUEST, scenario=path, **changes))  # type: ignore[arg-type]

@@ -83,6 +83,8 @@ def test_scenarios_without_programs_are_as_they_were(artefacts: Artefacts) -> No
     for name in names():
         if name.startswith(("programs/", "biglittle/")) or name in OF_PROGRAMS_IMAGE:
             continue
+        if name == "eas/interrupted-big":  # its kernel accounts for interrupts
+            continue
         cell = prepared(scenario=name)
         assert b"/bin/member" not in cell.machine.script, name
         assert cell.names.kernel.more == ()

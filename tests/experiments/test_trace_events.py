@@ -119,7 +119,7 @@ def test_an_event_of_another_queue_is_refused_before_a_build(artefacts: Artefact
         ("feec-a", "sched_fair_push", "push"),
     ):
         wrong = refusal(prepared, variant=variant, controls=Controls(events=(event,)))
-        assert f"of '{variant}' has no event {event.rpartition(':')[2]}: " in wrong
+        assert f"of '{variant}' has no event {event.rpartition(':')[2]}; " in wrong
         assert wrong.endswith(f"use variants of a kernel with the series {queue}")
 
 

@@ -44,7 +44,7 @@ def test_a_lost_option_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path
 
     monkeypatch.setattr(module, "make", fake_make)
     configure(tmp_path, tmp_path / "out", FRAGMENT, tmp_path / "log")
-    with pytest.raises(EascopeError, match=r"did not survive .*: CONFIG_GEM5_CPUIDLE=y \(is n\)"):
+    with pytest.raises(EascopeError, match=r"were not kept .*: CONFIG_GEM5_CPUIDLE=y \(is n\)"):
         configure(
             tmp_path, tmp_path / "out", FRAGMENT + "CONFIG_GEM5_CPUIDLE=y\n", tmp_path / "log"
         )

@@ -106,7 +106,7 @@ def test_kernel_src_of_another_release_than_the_one_asked_for(
     monkeypatch.setenv("KERNEL_SRC", str(tree))
     assert find_source((), "6.12").directory == tree
     assert refusal(find_source, (), "7.3") == (
-        f"KERNEL_SRC = {str(tree)!r}: it is Linux 6.12.117: "
+        f"KERNEL_SRC = {str(tree)!r} is Linux 6.12.117; "
         "use a tree of Linux 7.3, or names without @7.3"
     )
 

@@ -68,8 +68,8 @@ WRONG: dict[str, tuple[Callable[[Path], str], str]] = {
     "no name": (str, "allowed: NAME=TREE or NAME=TREE@REF"),
     "no tree": (lambda _: "mine=", "allowed: NAME=TREE or NAME=TREE@REF"),
     "no folder": (lambda linux: f"mine={linux}x", "allowed: a folder that is a git repository"),
-    "no repository": (lambda linux: f"mine={linux.parent}", "allowed: a git repository of Linux"),
-    "no commit": (lambda linux: f"mine={linux}@nex", "unknown to git: allowed: a commit, br"),
+    "no repository": (lambda linux: f"mine={linux.parent}", "expected a git repository of Linux"),
+    "no commit": (lambda linux: f"mine={linux}@nex", "unknown to git; expected a commit, br"),
 }
 
 

@@ -274,7 +274,7 @@ def test_a_page_sees_a_table_as_rows(tmp_path: Path) -> None:
     [
         ("{{ record.nothing }}", "has no attribute 'nothing'"),
         ("{{ nothing }}", "'nothing' is undefined"),
-        ("{{ [] | row(name='a') }}", "0 rows have {'name': 'a'}: allowed: one"),
+        ("{{ [] | row(name='a') }}", "0 rows have {'name': 'a'}; expected one"),
         ("one\n{% if %}", "line 2"),
     ],
 )

@@ -72,7 +72,9 @@ def test_power_grows_by_the_same_for_each_busy_cpu(exynos: Platform, activity: A
 def test_a_platform_that_nobody_characterised_is_refused(
     exynos: Platform, activity: Activity
 ) -> None:
-    with pytest.raises(RequestError, match=r"measured is missing: .*characterise exynos5422"):
+    with pytest.raises(
+        RequestError, match=r"measured is missing; run eascope characterise exynos5422"
+    ):
         kernels_of(exynos, replace(activity, measured=()))
 
 

@@ -284,7 +284,11 @@ def check_spare(kernel: KernelArtefact, platform: Platform, folder: Path, *, spa
 
     EAS looks at such a CPU if the feature says so.
     """
-    hogs = [f"spawn hog{cpu} /bin/hog -c {cpu} -M {LITTLE_CAP}" for cpu in range(4)]
+    # Pinned before they run: hogs that pin themselves may leave the system overutilized for good.
+    hogs = [
+        f"spawn hog{cpu} /bin/busybox taskset {1 << cpu:x} /bin/hog -M {LITTLE_CAP}"
+        for cpu in range(4)
+    ]
     script = [
         f"write {FEATURES} {'FEEC_SPARE0' if spare0 else 'NO_FEEC_SPARE0'}",
         *hogs,

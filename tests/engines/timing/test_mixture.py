@@ -70,7 +70,7 @@ def test_without_memory_a_turn_is_the_busy_loops(juno: Platform, juno_activity: 
 
 
 def test_more_than_a_core_leaves_is_refused(juno: Platform, juno_activity: Activity) -> None:
-    allowed = r"memory = 0\.73: allowed on juno-r2: 0 to 0\.72, because a miss takes 38 cycles"
+    allowed = r"memory = 0\.73: juno-r2 supports 0 to 0\.72, because a miss takes 38 cycles"
     with pytest.raises(RequestError, match=allowed):
         mixture(juno, juno_activity, 0.73)
     assert mixture(juno, juno_activity, 0.72).busy > 0
@@ -79,7 +79,7 @@ def test_more_than_a_core_leaves_is_refused(juno: Platform, juno_activity: Activ
 def test_a_platform_that_nobody_characterised_is_refused(
     juno: Platform, juno_activity: Activity
 ) -> None:
-    with pytest.raises(RequestError, match=r"a miss on little is missing: .*characterise juno-r2"):
+    with pytest.raises(RequestError, match=r"a miss on little is missing, .*characterise juno-r2"):
         mixture(juno, replace(juno_activity, measured=()), 0.3)
 
 
