@@ -15,23 +15,23 @@ from typing import Any
 from eascope.analysis.records.cell import NO_GROUP
 from eascope.configs.cpunames import CpuNameError
 from eascope.configs.platform import Platform
-from eascope.host.errors import nearest
 from eascope.host.keys import (
     NAME,
     Context,
     Form,
+    Place,
+    Placed,
     WrongValue,
-    check_integer,
     key,
     maybe,
     read_table,
     schema,
 )
-from eascope.host.strict import StrictTable
 from eascope.kernels.state import cpu_list
 
 ROOT = "/sys/fs/cgroup"
 MOST_GROUPS, MOST_CHARACTERS = 20, 24
+A_GROUP = "the name of a group"
 #: A file that only kernels with the queue latnice have.
 LATENCY_NICE = "cpu.latency.nice"
 #: What the kernel takes as a period, and as the least quota, in us.
@@ -135,7 +135,7 @@ NO_CLAMPS = Clamps()
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaxFile:
+class MaxFile(Placed):
     """The time that a group's threads may have in a period, on all CPUs together."""
 
     period_us: int = key("the period", LEAST_US, MOST_US, "us", default=USUAL_US)
@@ -150,7 +150,7 @@ def _max(value: Any, context: Context) -> str:  # noqa: ANN401 - of TOML
         raise WrongValue("", value, "a table")
     own = read_table(MaxFile, value, context)
     most = own.period_us * len(context["platform"].cpus)
-    check_integer(own, "quota_us", LEAST_US, most, "us, up to all CPUs' time in a period")
+    own.place.within("quota_us", LEAST_US, most, "us, up to all CPUs' time in a period")
     return f"{own.quota_us} {own.period_us}"
 
 
@@ -158,7 +158,7 @@ _MAX = Form('a table, or "none"', {"anyOf": [{"const": "none"}, schema(MaxFile)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changeable:
+class Changeable(Placed):
     """Attributes of a group that an event may change, in the order in which they are written."""
 
     uclamp: Clamps | None = maybe("as a task's")
@@ -198,62 +198,54 @@ class GroupFile(Changeable):
     """A group of tasks and programs: a cgroup of the guest."""
 
     name: str = key("unique, and not root", form=NAME)
-    parent: str | None = maybe("the group in which it is")
+    parent: str | None = maybe("the group in which it is", allowed=A_GROUP)
     partition: str | None = maybe("its CPUs have their own domains", choices=("root", "isolated"))
 
 
-def groups_of(
-    tables: Sequence[StrictTable], files: Sequence[GroupFile], platform: Platform
-) -> tuple[Group, ...]:
+def groups_of(files: Sequence[GroupFile], platform: Platform) -> tuple[Group, ...]:
     """The groups, parents before children.
 
-    :param tables: of ``files``, for errors.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    left: dict[str, tuple[StrictTable, GroupFile]] = {}
-    for table, own in zip(tables, files, strict=True):
+    left: dict[str, GroupFile] = {}
+    for own in files:
         if own.name in left:
-            raise table.error("name", "a name that no other group has")
+            raise own.place.error("name", "a name that no other group has")
         if own.name == NO_GROUP or len(own.name) > MOST_CHARACTERS:
             whoever = f"{NO_GROUP}: it has whoever is in no group"
-            raise table.error("name", f"up to {MOST_CHARACTERS} characters, and not {whoever}")
-        left[own.name] = table, own
+            raise own.place.error("name", f"up to {MOST_CHARACTERS} characters, and not {whoever}")
+        left[own.name] = own
     known, made = {*left}, dict[str, Group]()
-    for table, own in left.values():
-        if own.parent is not None and own.parent not in known:
-            allowed = f"one of {', '.join(sorted(known))}{nearest(own.parent, known)}"
-            raise table.error("parent", allowed)
+    for own in files:
+        if own.parent is not None:
+            own.place.one_of("parent", known)
     while left:
-        ready = [name for name in left if left[name][1].parent in (None, *made)]
+        ready = [name for name in left if left[name].parent in (None, *made)]
         if not ready:
-            name, (table, _) = next(iter(left.items()))
-            raise table.error("parent", f"a group that is not below {name} itself")
+            name, own = next(iter(left.items()))
+            raise own.place.error("parent", f"a group that is not below {name} itself")
         for name in ready:
-            table, own = left.pop(name)
-            made[name] = _group(table, own, made.get(own.parent or ""), platform)
+            own = left.pop(name)
+            made[name] = _group(own, made.get(own.parent or ""), platform)
     return tuple(made.values())
 
 
-def _group(table: StrictTable, own: GroupFile, parent: Group | None, platform: Platform) -> Group:
+def _group(own: GroupFile, parent: Group | None, platform: Platform) -> Group:
     if own.partition:
         if own.cpus is None or len(own.cpus) == len(platform.cpus):
             allowed = "only together with cpus, which are not all of the platform"
-            raise table.error("partition", allowed)
+            raise own.place.error("partition", allowed)
         if own.parent:
-            raise table.error("partition", "in a group without a parent")
+            raise own.place.error("partition", "in a group without a parent")
     above = parent.cpus if parent else None
     if own.cpus and above and not {*own.cpus} <= {*above}:
-        raise table.error("cpus", f"CPUs of its parent, which has {cpu_list(above)}")
+        raise own.place.error("cpus", f"CPUs of its parent, which has {cpu_list(above)}")
     path = f"{parent.path if parent else ROOT}/{own.name}"
     return Group(own.name, path, tuple(own.files(own.partition)), own.cpus or above)
 
 
 def check_change(
-    table: StrictTable,
-    own: Changeable,
-    group: Group,
-    groups: Sequence[Group],
-    inside: Sequence[tuple[int, ...]],
+    own: Changeable, group: Group, groups: Sequence[Group], inside: Sequence[tuple[int, ...]]
 ) -> None:
     """Check a change of attributes of ``group`` by an event.
 
@@ -261,34 +253,32 @@ def check_change(
     :raises RequestError: one line, for what the kernel would refuse.
     """
     if own.weight is not None and ("cpu.idle", "1") in group.files:
-        raise table.error("weight", f"no weight: {group.name} is idle, and has the least")
+        raise own.place.error("weight", f"no weight: {group.name} is idle, and has the least")
     if own.cpus is not None:
         above = group.path.rpartition("/")[0]
         parent = next((other for other in groups if other.path == above), None)
         if parent and parent.cpus and not {*own.cpus} <= {*parent.cpus}:
-            raise table.error("cpus", f"CPUs of its parent, which has {cpu_list(parent.cpus)}")
+            allowed = f"CPUs of its parent, which has {cpu_list(parent.cpus)}"
+            raise own.place.error("cpus", allowed)
         if any(not {*own.cpus} & {*some} for some in inside):
-            raise table.error("cpus", "CPUs of which each task of the group may have one")
+            raise own.place.error("cpus", "CPUs of which each task of the group may have one")
 
 
 def group_of(
-    table: StrictTable,
-    name: str | None,
-    groups: Sequence[Group],
-    cpus: Sequence[tuple[int, ...]] = (),
+    place: Place, groups: Sequence[Group], cpus: Sequence[tuple[int, ...]] = ()
 ) -> Group | None:
-    """The group ``name`` of a task, a program or an event.
+    """The group that a task, a program or an event names.
 
     :param cpus: sets of CPUs of each of which it must have one, or the kernel refuses them.
     """
-    if name is None:
+    if "group" not in place.data:
         return None
     if not groups:
-        raise table.error("group", "the name of a [[group]], and there is none")
-    table.text("group", [group.name for group in groups])
-    group = next(group for group in groups if group.name == name)
+        raise place.error("group", "the name of a [[group]], and there is none")
+    named = {group.name: group for group in groups}
+    group = named[place.one_of("group", named)]
     if group.cpus and any(not {*group.cpus} & {*some} for some in cpus):
-        raise table.error("group", f"a group with CPUs of its cpus; it has {cpu_list(group.cpus)}")
+        raise place.error("group", f"a group with CPUs of its cpus; it has {cpu_list(group.cpus)}")
     return group
 
 

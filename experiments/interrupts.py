@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +11,7 @@ from fractions import Fraction
 from eascope.analysis.records.cell import InterruptRecord
 from eascope.experiments.groups import CPUS
 from eascope.host.errors import bad_input
-from eascope.host.keys import check_integer, key, text_form
-from eascope.host.strict import StrictTable
+from eascope.host.keys import Place, Placed, key, label, same
 from eascope.kernels.switches import INTERRUPTS
 
 #: Timers that the kernel has room for; characters of a name.
@@ -23,21 +21,13 @@ LEAST_US, MOST_US = 20, 1_000_000
 MOST_START_US = 100_000
 #: What a CPU's handlers may take together: without the rest, nothing on it would end.
 MOST_PERCENT = 90
-_NAMES = rf"[a-z][a-z0-9_]{{0,{MOST_CHARACTERS - 1}}}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterruptFile:
+class InterruptFile(Placed):
     """A load of interrupts."""
 
-    name: str = key(
-        "unique among interrupts",
-        form=text_form(
-            lambda text: re.fullmatch(_NAMES, text),
-            f"1 to {MOST_CHARACTERS} of a-z 0-9 _, beginning with a letter",
-            f"^{_NAMES}$",
-        ),
-    )
+    name: str = key("unique among interrupts", form=label(MOST_CHARACTERS))
     cpus: tuple[int, ...] = key("the CPUs that are interrupted", form=CPUS)
     period_us: int = key("from one interrupt to the next", LEAST_US, MOST_US, "us")
     work_us: int = key("time in the handler, less than period_us", 1, MOST_US, "us")
@@ -45,26 +35,27 @@ class InterruptFile:
 
     def check(self) -> None:
         """A handler ends before the next one is due."""
-        check_integer(self, "work_us", 1, self.period_us - 1, "us, less than period_us")
+        self.place.within("work_us", 1, self.period_us - 1, "us, less than period_us")
 
 
-def interrupts_of(top: StrictTable, files: Sequence[InterruptFile]) -> tuple[InterruptRecord, ...]:
+def interrupts_of(top: Place, files: Sequence[InterruptFile]) -> tuple[InterruptRecord, ...]:
     """The loads of interrupts, in the order of the file.
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     loads: dict[str, InterruptRecord] = {}
     percent: dict[int, Fraction] = defaultdict(Fraction)
-    tables = top.tables("interrupt", 0, MOST_TIMERS) if files else ()
-    for table, own in zip(tables, files, strict=True):
+    for own in files:
         if own.name in loads:
-            raise table.error("name", "a name that no other interrupt has")
+            raise own.place.error("name", "a name that no other interrupt has")
         for cpu in own.cpus:
             percent[cpu] += Fraction(100 * own.work_us, own.period_us)
             if percent[cpu] > MOST_PERCENT:
                 allowed = f"up to {MOST_PERCENT} % of the time of CPU {cpu} for its interrupts, "
-                raise table.error("work_us", f"{allowed}which makes {float(percent[cpu]):.1f} %")
-        loads[own.name] = InterruptRecord(**vars(own))
+                raise own.place.error(
+                    "work_us", f"{allowed}which makes {float(percent[cpu]):.1f} %"
+                )
+        loads[own.name] = InterruptRecord(**same(InterruptRecord, own))
     if (timers := sum(len(load.cpus) for load in loads.values())) > MOST_TIMERS:
         allowed = f"up to {MOST_TIMERS}, one on each CPU of each"
         raise bad_input(top.file, "interrupt", f"{timers} timers", allowed)

@@ -12,10 +12,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
-from eascope.experiments.groups import CPUS, NO_CLAMPS, Clamps, Group, group_of
+from eascope.experiments.groups import A_GROUP, CPUS, NO_CLAMPS, Clamps, Group, group_of
 from eascope.experiments.program_kinds import KINDS, Kind, measured
-from eascope.host.keys import Context, Form, WrongValue, entries_of, is_line, key, maybe, same
-from eascope.host.strict import StrictTable
+from eascope.host.keys import (
+    Context,
+    Form,
+    Placed,
+    WrongValue,
+    entries_of,
+    is_line,
+    key,
+    label,
+    maybe,
+    same,
+)
 from eascope.rootfs.content import MINIMAL
 from eascope.rootfs.image import LAUNCH
 
@@ -31,7 +41,6 @@ ITSELF, WINDOW = "itself", "window"
 LIMIT_S = 120
 #: Longest time from the window's start to a program's.
 MOST_START_MS = 600_000
-#: Keys of a program that the guest's `member` starts.
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
@@ -189,92 +198,80 @@ class Program:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramFile(Member):
+class ProgramFile(Placed, Member):
     """A real program of the guest's image."""
 
-    name: str = key("its name in measures")
+    name: str = key("its name in measures", form=label(MOST_CHARACTERS))
     run: str = key("the kind of program", choices=KINDS)
     full_count: int = key("operations of a full run", 1, 10_000_000, default=0)
-    short_count: int = key("of a short run", 1, 10_000_000, default=0)
+    short_count: int = key("of a short run", 1, 10_000_000, "up to full_count", default=0)
     cpus: tuple[int, ...] | None = maybe("on which it may run", form=CPUS)
     short_start_ms: int = key("into the window", 1, MOST_START_MS, "ms", default=0)
     full_start_ms: int = key("the same of a full run", 1, MOST_START_MS, "ms", default=0)
-    group: str | None = maybe("the group in which it starts")
+    group: str | None = maybe("the group in which it starts", allowed=A_GROUP)
     uclamp: Clamps | None = maybe("utilization clamps")
 
 
-#: Keys of any program; those that the guest's `member` starts have all.
-_PLAIN = (
-    *("name", "run", "full_count", "short_count", "cpus", "group"),
-    *("short_start_ms", "full_start_ms"),
-)
-
-
-def program_from(
-    table: StrictTable, own: ProgramFile, image: str, groups: Sequence[Group]
-) -> Program:
+def program_from(own: ProgramFile, image: str, groups: Sequence[Group]) -> Program:
     """One ``[[program]]``.
 
-    :param table: the table of ``own``, for errors.
     :param image: the scenario's guest image.
     :param groups: the scenario's.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", own.name) or len(own.name) > MOST_CHARACTERS:
-        raise table.error("name", f"1 to {MOST_CHARACTERS} of a-z 0-9 _, beginning with a letter")
-    kind = KINDS[own.run]
+    place, kind = own.place, KINDS[own.run]
     if kind.content and image not in kind.content.images:
         images = " or ".join(f'image = "{image}"' for image in kind.content.images)
-        raise table.error("run", f"programs of the image {image!r}; {own.run} needs {images}")
+        raise place.error("run", f"programs of the image {image!r}; {own.run} needs {images}")
     if image == MINIMAL and own.run == "busybox":
-        raise table.error("run", 'busybox needs image = "programs"')
+        raise place.error("run", 'busybox needs image = "programs"')
     # What exists on the minimal image is started as ever: its runs keep their keys.
     member = None
     if kind.arguments is not None:
-        member = _member(table, own, kind)
+        member = _member(own, kind)
     else:
-        table.only(_PLAIN)
+        place.only({*entries_of(ProgramFile)} - {*entries_of(Member), "uclamp"})
     counted = "{count}" in own.arguments
-    if member is None or counted or table.has("full_count"):
-        table.integer("full_count", 1, 10_000_000)
-        table.integer("short_count", 1, own.full_count, "up to full_count")
+    if member is None or counted or own.full_count:
+        own.need("full_count", "short_count")
+        place.within("short_count", 1, own.full_count, "up to full_count")
     elif own.short_count:
-        table.only({*entries_of(ProgramFile)} - {"short_count"})
+        place.only({*entries_of(ProgramFile)} - {"short_count"})
     if member and own.full_count and not counted:
-        raise table.error("arguments", "a text with {count}, since full_count says how often")
+        raise place.error("arguments", "a text with {count}, since full_count says how often")
     if own.short_start_ms or own.full_start_ms:
-        for name in ("short_start_ms", "full_start_ms"):
-            table.integer(name, 1, MOST_START_MS, "ms")
+        own.need("short_start_ms", "full_start_ms")
         if member and (member.role != MEASURED or member.stop != ITSELF):
-            raise table.error("short_start_ms", "only for a measured program that ends by itself")
-    group = group_of(table, own.group, groups, [own.cpus] if own.cpus else ())
+            raise place.error("short_start_ms", "only for a measured program that ends by itself")
+    group = group_of(place, groups, [own.cpus] if own.cpus else ())
     return Program(**same(Program, own) | {"member": member, "group": group})
 
 
-def _member(table: StrictTable, own: ProgramFile, kind: Kind) -> Member:
-    run, is_measured = own.run, measured(own.run)
+def _member(own: ProgramFile, kind: Kind) -> Member:
+    place, run, is_measured = own.place, own.run, measured(own.run)
     role = own.role or (SERVER if kind.is_server else MEASURED if is_measured else LOAD)
     if (role == SERVER) != kind.is_server:
-        raise table.error("role", f'"{SERVER}" for servers, and for these only')
+        raise place.error("role", f'"{SERVER}" for servers, and for these only')
     if role == MEASURED and not is_measured:
-        raise table.error("role", f'"{LOAD}": no measure reads what {run} prints')
+        raise place.error("role", f'"{LOAD}": no measure reads what {run} prints')
     stop = own.stop or (WINDOW if role != MEASURED else ITSELF)
     if role == MEASURED and stop == WINDOW and not kind.reports_when_stopped:
-        raise table.error("stop", f'"{ITSELF}": {run} prints no results when it is stopped')
+        raise place.error("stop", f'"{ITSELF}": {run} prints no results when it is stopped')
     if role != MEASURED and stop != WINDOW:
-        raise table.error("stop", f'"{WINDOW}": a {role} does not end by itself')
-    _check_arguments(table, own.arguments, kind.refused if role == MEASURED else None)
+        raise place.error("stop", f'"{WINDOW}": a {role} does not end by itself')
+    _check_arguments(own, kind.refused if role == MEASURED else None)
     clamps = own.uclamp or NO_CLAMPS
     clamped = {"uclamp_min": clamps.min, "uclamp_max": clamps.max}
     return Member(**same(Member, own) | {"role": role, "stop": stop} | clamped)
 
 
-def _check_arguments(table: StrictTable, text: str, refused: tuple[str, str] | None) -> None:
+def _check_arguments(own: ProgramFile, refused: tuple[str, str] | None) -> None:
     """Check that a program's arguments are plain words.
 
     :param refused: as a `Kind` has it; None: its output is not read.
     """
+    place, text = own.place, own.arguments
     if text and (not _WORDS.fullmatch(text) or len(text.split()) > MOST_WORDS):
-        raise table.error("arguments", f"up to {MOST_WORDS} words with single spaces, no quoting")
+        raise place.error("arguments", f"up to {MOST_WORDS} words with single spaces, no quoting")
     if refused and any(re.fullmatch(refused[0], word) for word in text.split()):
-        raise table.error("arguments", refused[1])
+        raise place.error("arguments", refused[1])

@@ -26,7 +26,7 @@ from eascope.experiments.groups import CPUS, LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
 from eascope.experiments.rtapp_grammar import RtAppFile
-from eascope.host.keys import Context, Form, WrongValue, is_line, is_plain, key, maybe
+from eascope.host.keys import Context, Form, WrongValue, is_line, is_plain, key, label, maybe
 from eascope.kernels.switches import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 
@@ -45,6 +45,8 @@ BACKGROUNDS = {
 #: Policies of threads, by class.
 FAIR, REALTIME, DEADLINE = ("other", "batch", "idle"), ("fifo", "rr"), "deadline"
 MOST_THREADS = 99
+#: Of a task's name: Linux keeps 15 of a thread's; rt-app appends ``-N``.
+MOST_CHARACTERS = 12
 #: rt-app's load argument is a 32-bit int; ten minutes of work in one burst stays below it.
 LONGEST_US = 600_000_000
 #: Of a turn's work; beyond it, most turns would do next to nothing.
@@ -78,14 +80,10 @@ class Attributes:
     deadline: tuple[int, int, int] | None = None
 
 
-def is_task_name(name: object) -> bool:
-    """True if a task or a meeting point may have this name."""
-    return isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]*", name) is not None
-
-
 def _meet(value: Any, context: Context) -> tuple[str, ...]:  # noqa: ANN401 - of TOML
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not names or not all(map(is_task_name, names)):
+    good = lambda name: isinstance(name, str) and re.fullmatch("[a-z][a-z0-9_]*", name)  # noqa: E731
+    if not isinstance(names, list) or not names or not all(map(good, names)):
         raise WrongValue("", value, MEET.allowed)
     return tuple(names)
 
@@ -103,7 +101,7 @@ class Phase:
     """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
 
     loops: int | None = maybe("turns; without it, to the end", 1, 1_000_000)
-    wait: str | None = maybe("the task for whose work it sleeps")
+    wait: str | None = maybe("for whose work it sleeps", allowed="the name of another task")
     meet_before: tuple[str, ...] = key("as meet, before the work", form=MEET, default=())
     run_us: int | None = maybe("work, by the largest CPU at its top OPP", 1, LONGEST_US, "us")
     runtime_us: int | None = maybe("busy by the clock, on any CPU", 1, LONGEST_US, "us")
@@ -165,7 +163,7 @@ class Task:
     With ``pinned`` each thread has one of ``cpus`` for itself.
     """
 
-    name: str = key("unique")
+    name: str = key("unique", form=label(MOST_CHARACTERS))
     count: int = key("threads, or the CPUs of whose number", form=COUNT, default=1)
     cpus: tuple[int, ...] | None = maybe("on which they may run", form=CPUS)
     pinned: bool = False
@@ -244,7 +242,7 @@ class WindowLengths:
     """
 
     warmup_ms: int = key("run before it", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
-    short_ms: int | None = maybe("its length", 1, 3_000_000, "ms")
+    short_ms: int | None = maybe("its length", 1, 3_000_000, "ms, up to full_ms")
     full_ms: int | None = maybe("its length with --full", 1, 3_000_000, "ms")
     until: str | None = maybe("its end, not a length", choices=("tasks-end", "programs-end"))
     #: Time before the warm-up in which the variant's own switches are not written yet.

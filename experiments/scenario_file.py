@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,17 +51,8 @@ from eascope.experiments.scenario_tasks import TaskFile, replayed_from, task_fro
 from eascope.experiments.sources import measurements, stated
 from eascope.experiments.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.errors import bad_input, missing_key, shortened
-from eascope.host.keys import (
-    TABLE,
-    WrongValue,
-    check_integer,
-    entries_of,
-    form_of,
-    key,
-    maybe,
-    same,
-)
+from eascope.host.errors import bad_input, shortened
+from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
 
@@ -70,25 +61,24 @@ TEXT = form_of(lambda value: isinstance(value, str), "the text of a file of rt-a
 
 
 @dataclass(frozen=True)
-class WindowFile(WindowLengths):
+class WindowFile(Placed, WindowLengths):
     """The window that is measured."""
 
     from_: str | None = maybe("whose switches come first", name="from", choices=("mainline",))
 
     def check(self) -> None:
         """It has a length, or an end."""
+        place = self.place
         for name in ("short_ms", "full_ms", "from"):
-            entry = entries_of(WindowFile)[name]
-            value = getattr(self, entry.field)
-            if self.until and value is not None:
-                raise WrongValue(name, value, "not together with until")
-            if not self.until and value is None and name != "from":
-                raise WrongValue(name, MISSING, entry.allowed)
-        check_integer(self, "short_ms", 1, self.full_ms or 0, "ms, up to full_ms")
-        if self.from_ and not self.mainline_ms:
-            raise WrongValue("mainline_ms", MISSING, entries_of(WindowFile)["mainline_ms"].allowed)
-        if self.mainline_ms and not self.from_:
-            raise WrongValue("mainline_ms", self.mainline_ms, "only together with from")
+            if self.until and name in place.data:
+                raise place.error(name, "not together with until")
+        if not self.until:
+            self.need("short_ms", "full_ms")
+        place.within("short_ms", 1, self.full_ms or 0, "ms, up to full_ms")
+        if self.from_:
+            self.need("mainline_ms")
+        elif self.mainline_ms:
+            raise place.error("mainline_ms", "only together with from")
 
     def meaning(self) -> WindowLengths:
         """The lengths as a scenario has them."""
@@ -136,42 +126,36 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if path.suffix == ".json"
         else read_toml(path)
     )
-    for table in top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ():
-        if table.has("finding"):
+    expected = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
+    for table in expected:
+        if "finding" in table.data:
             where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
             raise table.error("finding", f"nothing: {where} has it")
     own = top.decoded(ScenarioFile, {"platform": platform})
     rt_app = read_own(top, platform) if own.rt_app else None
     if not (own.program or rt_app or own.task):
-        raise missing_key(file, "task", f"1 to {MOST_THREADS} tables")
-    programs, tables, events, expected, in_groups = (
-        top.tables(name, 0, MOST_THREADS) if name in top.data else ()
-        for name in ("program", "task", "event", "expect", "group")
-    )
-    names_there = [shortened(str(task.name)) for task in own.task]
-    groups = groups_of(in_groups, own.group, platform)
+        raise top.lacks("task", f"1 to {MOST_THREADS} tables")
+    names_there = [task.name for task in own.task]
+    groups = groups_of(own.group, platform)
     recording = read_recorded(path.parent / own.recording) if own.recording else None
     free = [thread.name for thread in recording.threads] if recording else []
     tasks = tuple(
-        task_from(table, task, platform, names_there, groups)
-        if "recorded" not in table.data
-        else replayed_from(table, task, groups, free)
-        for table, task in zip(tables, own.task, strict=True)
+        replayed_from(task, groups, free)
+        if "recorded" in task.place.data
+        else task_from(task, platform, names_there, groups)
+        for task in own.task
     )
     if rt_app:
         tasks = tuple(task_of(task, rt_app.default_policy) for task in rt_app.measured)
         names_there = [task.name for task in tasks]
-    members = tuple(
-        program_from(table, program, own.image, groups)
-        for table, program in zip(programs, own.program, strict=True)
-    )
+    programs = tuple(program_from(program, own.image, groups) for program in own.program)
     kernel_threads = _kernel_threads(top, own)
     interrupts = interrupts_of(top, own.interrupt)
     bound = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
     bound += [(f"interrupt {load.name}", {cpu}) for load in interrupts for cpu in load.cpus]
     if own.frames:
         for role in ("paced_by", "drawn_by"):
-            top.table("frames").text(role, names_there)
+            top.table("frames").one_of(role, names_there)
     for table, expectation in zip(expected, own.expect, strict=True):
         _check_expected(table, expectation)
     scenario = Scenario(
@@ -182,7 +166,7 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
             .as_posix(),
             "path": path,
             "tasks": tasks,
-            "programs": members,
+            "programs": programs,
             "digest": sha256_bytes(
                 canonical_json(top.data) + (recording.text().encode() if recording else b"")
             ),
@@ -191,8 +175,8 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
             if own.source_conditions is not None
             else None,
             "writes": events_of(
-                *(events, own.event, own.window, platform, groups),
-                *({task.name: task for task in tasks}, members, bound),
+                *(own.event, own.window, platform, groups),
+                *({task.name: task for task in tasks}, programs, bound),
             ),
             "interrupts": interrupts,
             "groups": groups,
@@ -206,11 +190,11 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     )
     check_frames(scenario, top)
     if not rt_app:
-        check_tasks(scenario, tables)
-        check_attributes(scenario, tables, platform)
-        check_noise(scenario, tables, platform)
-    check_programs(scenario, programs, top.table("window"))
-    check_measures(scenario, top)
+        check_tasks(scenario, own.task)
+        check_attributes(scenario, own.task, platform)
+        check_noise(scenario, own.task, platform)
+    check_programs(scenario, own.program, top.table("window"))
+    check_measures(scenario, expected)
     return scenario
 
 
@@ -227,7 +211,7 @@ def _work(top: StrictTable, own: ScenarioFile, tasks: list[str]) -> WorkRecord:
     if own.work is None:
         return WorkRecord("operation", PROGRAMS) if own.program else LOOPS_WORK
     known = [f"{kind}.{task}" for kind in (TURNS, WAKE_UPS) for task in tasks]
-    top.table("work").text("counted", [*known, PROGRAMS] if own.program else known)
+    top.table("work").one_of("counted", [*known, PROGRAMS] if own.program else known)
     return own.work
 
 
@@ -251,13 +235,12 @@ def _check_expected(table: StrictTable, own: Expectation) -> None:
     for name in ("size_of", "measured"):
         if own.size_percent is None and own.size is None and name in table.data:
             raise table.error(name, "only with size_percent or size")
-    if own.size_of > len(parsed.parts):
-        table.integer("size_of", 1, len(parsed.parts))
+    table.within("size_of", 1, len(parsed.parts), "")
     if own.states and (own.states not in (known := stated()) or known[own.states].untested):
         allowed = "the number of a statement in experiments/statements.toml without untested"
         raise table.error("states", allowed)
     if own.measured:
-        table.text("measured", measurements())
+        table.one_of("measured", measurements())
 
 
 #: Turns of one repeat that can be drawn.
@@ -266,24 +249,25 @@ MOST_DRAWN_TURNS = 1_000
 LEAST_VSYNC_US = 1_000
 
 
-def check_noise(scenario: Scenario, tables: tuple[StrictTable, ...], platform: Platform) -> None:
+def check_noise(scenario: Scenario, files: Sequence[TaskFile], platform: Platform) -> None:
     """Check that turns that vary can be written, and that threads outside the scenario have room.
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    for task, table in zip(scenario.tasks, tables, strict=True):
+    for task, own in zip(scenario.tasks, files, strict=True):
         if re.fullmatch(rf"({BACKGROUND}|{STIR})\d*", task.name):
-            raise table.error("name", f"not {BACKGROUND} or {STIR}: other threads have these names")
+            allowed = f"not {BACKGROUND} or {STIR}: other threads have these names"
+            raise own.place.error("name", allowed)
         if task.varies:
-            _check_varies(scenario, task, table)
+            _check_varies(scenario, task, own.place)
     threads = sum(task.count for task in scenario.tasks if not task.recorded)
     besides = threads_besides(scenario.background, platform)
     if threads + besides > MOST_THREADS:
         shown = f"{threads} threads and {besides} others ({scenario.background} background)"
-        raise bad_input(tables[0].file, "task", shown, f"up to {MOST_THREADS} together")
+        raise bad_input(shown_path(scenario.path), "task", shown, f"up to {MOST_THREADS} together")
 
 
-def _check_varies(scenario: Scenario, task: Task, table: StrictTable) -> None:
+def _check_varies(scenario: Scenario, task: Task, table: Place) -> None:
     phases = task.phases
     key = "work_cv" if task.work_cv else "clock"
     if task.work_cv and all(

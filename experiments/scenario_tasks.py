@@ -7,31 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from eascope.configs.platform import Platform
-from eascope.experiments.groups import NO_CLAMPS, Clamps, Group, group_of
+from eascope.experiments.groups import A_GROUP, NO_CLAMPS, Clamps, Group, group_of
 from eascope.experiments.scenario import (
     DEADLINE,
     FAIR,
+    MOST_CHARACTERS,
     MOST_PHASES,
     REALTIME,
     RECORDED,
     Attributes,
     Phase,
     Task,
-    is_task_name,
 )
-from eascope.host.errors import bad_input, missing_key
-from eascope.host.keys import WrongValue, check_integer, entries_of, key, maybe, same
-from eascope.host.strict import StrictTable
+from eascope.host.errors import bad_input
+from eascope.host.keys import Placed, entries_of, key, label, maybe, same
 
-#: Linux keeps 15 characters of a thread's name; rt-app appends ``-N``.
-COMM_CHARACTERS = 15
 POLICIES = (*FAIR, *REALTIME, DEADLINE)
 #: What the kernel takes as a runtime and as a period of a deadline task, in us.
 LEAST_RUNTIME_US, LEAST_PERIOD_US, MOST_PERIOD_US = 2, 100, 1 << 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeadlineFile:
+class DeadlineFile(Placed):
     """Times of policy deadline, as ``__checkparam_dl()`` takes them."""
 
     period_us: int = key("a period", LEAST_PERIOD_US, MOST_PERIOD_US, "us")
@@ -41,8 +38,8 @@ class DeadlineFile:
     def check(self) -> None:
         """The runtime is no longer than the deadline, which is no longer than the period."""
         least, (_, deadline, period) = LEAST_RUNTIME_US, self.meaning()
-        check_integer(self, "deadline_us", least, period, "us, up to period_us")
-        check_integer(self, "runtime_us", least, deadline, "us, up to the deadline")
+        self.place.within("deadline_us", least, period, "us, up to period_us")
+        self.place.within("runtime_us", least, deadline, "us, up to the deadline")
 
     def meaning(self) -> tuple[int, int, int]:
         """Runtime, deadline and period in us."""
@@ -50,7 +47,7 @@ class DeadlineFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributesFile:
+class AttributesFile(Placed):
     """What a thread asks the scheduler for; a phase has the task's where it states none."""
 
     policy: str | None = maybe("other by default", choices=POLICIES)
@@ -70,10 +67,9 @@ class PhaseFile(AttributesFile, Phase):
     def check(self) -> None:
         """One kind of work, one kind of rest."""
         for names in (_WORK, _REST):
-            given = [name for name in names if getattr(self, name) is not None]
+            given = [name for name in names if name in self.place.data]
             if len(given) > 1:
-                value = getattr(self, given[1])
-                raise WrongValue(given[1], value, f"not together with {given[0]}")
+                raise self.place.error(given[1], f"not together with {given[0]}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,66 +77,56 @@ class TaskFile(AttributesFile, Task):
     """Equal threads, with their phases."""
 
     pin: str | None = maybe("a CPU of cpus for each thread", choices=("each",))
-    group_name: str | None = maybe("the group in which they are", name="group")
+    group_name: str | None = maybe("in which they are", name="group", allowed=A_GROUP)
     phase: tuple[PhaseFile, ...] = key("its life", count=(1, MOST_PHASES), default=())
 
 
 def task_from(
-    table: StrictTable,
-    own: TaskFile,
-    platform: Platform,
-    names_there: list[str],
-    groups: Sequence[Group],
+    own: TaskFile, platform: Platform, names_there: list[str], groups: Sequence[Group]
 ) -> Task:
-    """A task with phases.
-
-    :param table: the table of ``own``, for errors.
-    """
-    pinned, count = _threads(table, own)
+    """A task with phases."""
+    pinned, count = _threads(own)
     # Of a thread's 15 characters "-NN" is rt-app's, and the number of each of several is ours.
-    _check_name(table, own, COMM_CHARACTERS - 3 - (len(str(count - 1)) if count > 1 else 0))
-    attributes = _attributes(table, own, None)
+    room = MOST_CHARACTERS - (len(str(count - 1)) if count > 1 else 0)
+    if len(own.name) > room:
+        raise own.place.error("name", label(room).allowed)
+    attributes = _attributes(own, None)
     for name in ("slice_us", "latency_nice"):
-        if table.has(name) and attributes.policy not in FAIR:
-            raise table.error(name, f"no {name} with policy {attributes.policy}")
-    tables = table.tables("phase", 1, MOST_PHASES)
+        if name in own.place.data and attributes.policy not in FAIR:
+            raise own.place.error(name, f"no {name} with policy {attributes.policy}")
+    own.need("phase")
     others = [other for other in names_there if other != own.name]
     phases = []
-    for phase, file in zip(tables, own.phase, strict=True):
-        if pinned and file.cpus is not None:
-            raise phase.error("cpus", "not together with the task's pin")
-        last = own.repeat == 1 and phase is tables[-1]
-        phases.append(_phase(phase, file, attributes, others, last))
-    _check_start(table, own)
+    for phase in own.phase:
+        if pinned and phase.cpus is not None:
+            raise phase.place.error("cpus", "not together with the task's pin")
+        last = own.repeat == 1 and phase is own.phase[-1]
+        phases.append(_phase(phase, attributes, others, last))
+    _check_start(own)
     if own.start_cpus:  # then they are free: a mask of all CPUs is the release
         phases = [replace(phases[0], cpus=own.cpus or platform.cpus)]
     made = {"count": count, "pinned": pinned, "attributes": attributes, "phases": tuple(phases)}
     task = Task(**same(Task, own) | made)
-    return replace(task, group=group_of(table, own.group_name, groups, task.affinities))
+    return replace(task, group=group_of(own.place, groups, task.affinities))
 
 
-def _check_name(table: StrictTable, own: TaskFile, room: int) -> None:
-    if not is_task_name(own.name) or len(own.name) > room:
-        raise table.error("name", f"1 to {room} of a-z 0-9 _, beginning with a letter")
-
-
-def _attributes(table: StrictTable, own: AttributesFile, task: Attributes | None) -> Attributes:
+def _attributes(own: AttributesFile, task: Attributes | None) -> Attributes:
     """What a task states, or a phase of it; what a phase leaves out is the task's.
 
     :param task: the attributes of the phase's task; None: this is the task.
     """
-    base = task or Attributes()
+    place, base = own.place, task or Attributes()
     policy = own.policy or base.policy
     for name, policies in (("nice", FAIR), ("priority", REALTIME), ("deadline", (DEADLINE,))):
         if getattr(own, name) is not None and policy not in policies:
-            raise table.error(name, f"no {name} with policy {policy}")
+            raise place.error(name, f"no {name} with policy {policy}")
     if own.uclamp and policy == DEADLINE:
-        raise table.error("uclamp", f"no uclamp with policy {policy}: it has no effect there")
+        raise place.error("uclamp", f"no uclamp with policy {policy}: it has no effect there")
     if policy != base.policy and task and "batch" in (policy, base.policy):
-        raise table.error("policy", f"{base.policy}, its task's: batch does not change by phase")
+        raise place.error("policy", f"{base.policy}, its task's: batch does not change by phase")
     deadline = own.deadline or (base.deadline if policy == base.policy else None)
     if policy == DEADLINE and not deadline:
-        raise missing_key(table.file, table.key("deadline"), "a table")
+        raise place.lacks("deadline", "a table")
     clamps = own.uclamp or NO_CLAMPS
     return Attributes(
         policy,
@@ -152,67 +138,62 @@ def _attributes(table: StrictTable, own: AttributesFile, task: Attributes | None
     )
 
 
-def replayed_from(
-    table: StrictTable, own: TaskFile, groups: Sequence[Group], free: list[str]
-) -> Task:
+def replayed_from(own: TaskFile, groups: Sequence[Group], free: list[str]) -> Task:
     """A task of threads of the recording; ``free`` are those of no task yet."""
-    table.only(("name", "recorded", "cpus", "uclamp", "group", "latency_nice", "slice_us"))
-    _check_name(table, own, 12)
+    own.place.only(("name", "recorded", "cpus", "uclamp", "group", "latency_nice", "slice_us"))
     names = own.recorded or (*free,)
     if not names or any(thread not in free for thread in names) or len({*names}) < len(names):
-        raise table.error("recorded", RECORDED.allowed)
+        raise own.place.error("recorded", RECORDED.allowed)
     for thread in names:
         free.remove(thread)
     clamps = own.uclamp or NO_CLAMPS
     attributes = Attributes(uclamp_min=clamps.min, uclamp_max=clamps.max)
     made = {"count": len(names), "attributes": attributes, "phases": (Phase(),), "recorded": names}
     task = Task(**same(Task, own) | made)
-    return replace(task, group=group_of(table, own.group_name, groups, task.affinities))
+    return replace(task, group=group_of(own.place, groups, task.affinities))
 
 
-def _check_start(table: StrictTable, own: TaskFile) -> None:
+def _check_start(own: TaskFile) -> None:
     """Check a task that states on which CPUs its threads start."""
-    if table.has("start_turns") and not own.start_cpus:
-        raise table.error("start_turns", "only together with start_cpus")
+    stated = own.place.data
+    if "start_turns" in stated and not own.start_cpus:
+        raise own.place.error("start_turns", "only together with start_cpus")
     free = [phase for phase in own.phase if phase.loops is None and phase.cpus is None]
-    others = len(own.phase) != 1 or not free or own.pin or table.has("repeat")
-    if own.start_cpus and others:
-        raise table.error("start_cpus", "a task of one endless phase, without pin, repeat and cpus")
+    if own.start_cpus and (len(own.phase) != 1 or not free or own.pin or "repeat" in stated):
+        allowed = "a task of one endless phase, without pin, repeat and cpus"
+        raise own.place.error("start_cpus", allowed)
 
 
-def _threads(table: StrictTable, own: TaskFile) -> tuple[bool, int]:
+def _threads(own: TaskFile) -> tuple[bool, int]:
     """Whether each thread has its own CPU, and the number of threads."""
     if not own.pin:
         return False, own.count
     if own.cpus is None:
-        raise table.error("pin", "only together with cpus, whose CPUs it gives a thread each")
-    if table.has("count"):
-        raise table.error("count", "not together with pin: as many threads as cpus has CPUs")
+        allowed = "only together with cpus, whose CPUs it gives a thread each"
+        raise own.place.error("pin", allowed)
+    if "count" in own.place.data:
+        raise own.place.error("count", "not together with pin: as many threads as cpus has CPUs")
     return True, len(own.cpus)
 
 
-def _phase(
-    table: StrictTable, own: PhaseFile, task: Attributes, others: list[str], last: bool
-) -> Phase:
+def _phase(own: PhaseFile, task: Attributes, others: list[str], last: bool) -> Phase:
+    place = own.place
     if own.loops is None and not last:
-        raise missing_key(
-            table.file,
-            table.key("loops"),
-            "an integer: only the last phase of a task without repeat may go on to the end",
-        )
+        allowed = "an integer: only the last phase of a task without repeat may go on to the end"
+        raise place.lacks("loops", allowed)
     for name in ("wait", "meet_before", "meet"):
         if getattr(own, name) and not others:
-            raise table.error(name, "the name of another task, and there is none")
+            raise place.error(name, "the name of another task, and there is none")
     if own.wait:
-        table.text("wait", others)
+        place.one_of("wait", others)
     does = ("wait", "meet_before", "meet", "io_us", *_WORK, *_REST)
     if not any(getattr(own, name) for name in does):
         raise bad_input(
-            table.file,
-            table.where,
-            dict(table.data),
+            place.file,
+            place.where,
+            place.data,
             "wait, meet, one of run_us, runtime_us, run_instructions, io_us, sleep_us or period_us",
         )
     states = any(getattr(own, name) is not None for name in entries_of(AttributesFile))
-    attributes = _attributes(table, own, task) if states else None
+    attributes = _attributes(own, task) if states else None
     return Phase(**same(Phase, own) | {"attributes": attributes})

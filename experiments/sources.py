@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from eascope.configs.platform_file import PLATFORMS
-from eascope.host.errors import nearest
-from eascope.host.keys import WrongValue, key, same
+from eascope.host.keys import Placed, WrongValue, key, same
 from eascope.host.strict import read_toml
 
 FILE = Path(__file__).parent / "sources.toml"
@@ -31,7 +30,7 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement:
+class Measurement(Placed):
     """A measurement: its author and its board."""
 
     document: str = key("a name of Literature.documents")
@@ -48,8 +47,8 @@ class Measurement:
             raise WrongValue("stand_in", self.stand_in, "not together with platform")
 
 
-@dataclass(frozen=True)
-class NotSimulated:
+@dataclass(frozen=True, kw_only=True)
+class NotSimulated(Placed):
     """A figure for which there is no scenario, and the reason."""
 
     measured: str = key("a name of Literature.measured")
@@ -67,16 +66,10 @@ class Literature:
 
     def check(self) -> None:
         """What is named is there."""
-        for name, own in self.measured.items():
-            _check_known(f"measured.{name}.document", own.document, self.documents)
-        for at, gap in enumerate(self.not_simulated):
-            _check_known(f"not_simulated[{at}].measured", gap.measured, self.measured)
-
-
-def _check_known(where: str, name: str, known: Mapping[str, object]) -> None:
-    if name not in known:
-        allowed = f"one of {', '.join(sorted(known))}{nearest(name, known)}"
-        raise WrongValue(where, name, allowed)
+        for own in self.measured.values():
+            own.place.one_of("document", self.documents)
+        for gap in self.not_simulated:
+            gap.place.one_of("measured", self.measured)
 
 
 def _documents() -> Mapping[str, Document]:
@@ -93,7 +86,7 @@ class Stated:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Numbered(Stated):
+class _Numbered(Placed, Stated):
     number: int = key("by which a statement names it", 1, 999)
 
 
@@ -103,10 +96,9 @@ class _StatedFile:
 
     def check(self) -> None:
         seen: set[int] = set()
-        for at, one in enumerate(self.statement):
+        for one in self.statement:
             if one.number in seen:
-                allowed = "a number that no other statement has"
-                raise WrongValue(f"statement[{at}].number", one.number, allowed)
+                raise one.place.error("number", "a number that no other statement has")
             seen.add(one.number)
 
 

@@ -8,7 +8,7 @@ schema`` follow from the same declarations.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -79,11 +79,70 @@ class UnknownKey(WrongValue):
         return no_such_key(file, self.key, self.value, self.allowed.split())
 
 
-def check_integer(table: object, key: str, least: int, most: int, unit: str) -> None:
-    """Refuse a number of ``table`` whose bounds depend on another key; None is not stated."""
-    value = getattr(table, key)
-    if value is not None and not least <= value <= most:
-        raise WrongValue(key, value, f"an integer in {least}..{most} ({unit})")
+class Place:
+    """A table of a file, for the lines of rules that no key's declaration has.
+
+    :param file: the file's name for messages.
+    :param data: the parsed content.
+    :param where: dotted path of this table inside the file, empty for the top.
+    """
+
+    def __init__(self, file: str, data: Any, where: str = "") -> None:
+        self.file, self.data, self.where = file, data, where
+
+    def key(self, key: str) -> str:
+        """Dotted path of ``key`` inside the file."""
+        return f"{self.where}{'.' if self.where and key[:1] != '[' else ''}{key}"
+
+    def error(self, key: str, allowed: str) -> RequestError:
+        """The line for a wrong value at ``key``."""
+        return bad_input(self.file, self.key(key), self.data.get(key), allowed)
+
+    def lacks(self, key: str, allowed: str) -> RequestError:
+        """The line for a ``key`` that is missing."""
+        return missing_key(self.file, self.key(key), allowed)
+
+    def within(self, key: str, least: int, most: int, unit: str) -> None:
+        """Refuse a number whose bounds depend on another key."""
+        if key in self.data and not least <= self.data[key] <= most:
+            raise self.error(key, f"an integer in {least}..{most}{f' ({unit})' if unit else ''}")
+
+    def one_of(self, key: str, known: Iterable[str]) -> str:
+        """The text at ``key``, which is one of ``known``, or it is an error."""
+        value: str = self.data[key]
+        if value not in (names := sorted(known)):
+            raise self.error(key, f"one of {', '.join(names)}{nearest(value, names)}")
+        return value
+
+    def only(self, allowed: Iterable[str]) -> None:
+        """Complain about a key that is none of ``allowed``, before a missing key is noticed.
+
+        A misspelt key is both unknown and missing; the unknown key is the better message.
+
+        :raises RequestError: naming the key, its value, the nearest of ``allowed`` and all of them.
+        """
+        known = sorted(allowed)
+        for key in self.data:
+            if key not in known:
+                raise no_such_key(self.file, self.key(key), self.data[key], known)
+
+
+#: Of what no file states.
+NOWHERE = Place("", {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """What is declared of a table for which there are further rules."""
+
+    place: Place = field(repr=False, compare=False)
+
+    def need(self, *names: str) -> None:
+        """Complain about the first key that is missing, though its declaration has a default."""
+        kind: Any = type(self)
+        for name in names:
+            if name not in self.place.data:
+                raise self.place.lacks(name, entries_of(kind)[name].allowed)
 
 
 @dataclass(eq=False)
@@ -114,6 +173,13 @@ def text_form(accepts: Callable[[str], object], allowed: str, pattern: str) -> F
     """The same of a text."""
     is_text = lambda value: isinstance(value, str) and accepts(value)  # noqa: E731
     return form_of(is_text, allowed, type="string", pattern=pattern)
+
+
+def label(most: int) -> Form:
+    """The form of a name of a thread or a timer."""
+    pattern = f"[a-z][a-z0-9_]{{0,{most - 1}}}"
+    allowed = f"1 to {most} of a-z 0-9 _, beginning with a letter"
+    return text_form(re.compile(pattern).fullmatch, allowed, f"^{pattern}$")
 
 
 #: A table that another reader checks.
@@ -290,8 +356,10 @@ class Entry:
 
 
 def _below(where: str, entry: Entry, value: Any, context: Context) -> Any:
+    above = context.get("place", NOWHERE)
     try:
-        return entry.read(value, context)
+        place = Place(above.file, value, above.key(where))
+        return entry.read(value, {**context, "place": place})
     except WrongValue as wrong:
         raise wrong.below(where) from None
 

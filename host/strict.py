@@ -22,14 +22,13 @@ from eascope.host import keys
 from eascope.host.errors import (
     RequestError,
     bad_input,
-    missing_key,
     names_allowed,
-    no_such_key,
     one_line,
     shortened,
     shown,
     unknown,
 )
+from eascope.host.keys import Place
 from eascope.host.record import check_depth, parse_json
 
 #: Magnitude of the largest integer of a file.
@@ -166,27 +165,12 @@ def read_json(path: Path) -> StrictTable:
     return StrictTable(shown_path(path), data)
 
 
-class StrictTable:
-    """One table of a file; the accessors check values, and remember the keys that were read.
-
-    :param file: the file's name for messages.
-    :param data: the parsed content.
-    :param where: dotted path of this table inside the file, empty for the top.
-    """
+class StrictTable(Place):
+    """One table of a file; the accessors check values, and remember the keys that were read."""
 
     def __init__(self, file: str, data: Mapping[str, Any], where: str = "") -> None:
-        self.file = file
-        self.data = data
-        self.where = where
+        super().__init__(file, data, where)
         self._asked: set[str] = set()
-
-    def key(self, key: str) -> str:
-        """Dotted path of ``key`` inside the file."""
-        return f"{self.where}.{key}" if self.where else key
-
-    def error(self, key: str, allowed: str) -> RequestError:
-        """The line for a wrong value at ``key``."""
-        return bad_input(self.file, self.key(key), self.data.get(key), allowed)
 
     def has(self, key: str) -> bool:
         """Whether ``key`` is there; it counts as read."""
@@ -199,10 +183,10 @@ class StrictTable:
         :param allowed: for the message when it is missing.
         """
         if not self.has(key):
-            raise missing_key(self.file, self.key(key), allowed)
+            raise self.lacks(key, allowed)
         return self.data[key]
 
-    def _read(self, key: str, kind: type[T], **options: Any) -> T:
+    def read(self, key: str, kind: type[T], **options: Any) -> T:
         """The value of ``key`` by a declaration (`host.keys`)."""
         entry = keys.Entry(key, kind, keys.Key(**options))
         value = self.value(key, entry.allowed)
@@ -214,15 +198,15 @@ class StrictTable:
 
     def integer(self, key: str, minimum: int, maximum: int, unit: str = "") -> int:
         """An integer in ``minimum..maximum``; a boolean or a float is not one."""
-        return self._read(key, int, span=(minimum, maximum), unit=unit)
+        return self.read(key, int, span=(minimum, maximum), unit=unit)
 
     def flag(self, key: str) -> bool:
         """``true`` or ``false``."""
-        return self._read(key, bool)
+        return self.read(key, bool)
 
     def number(self, key: str, minimum: float, maximum: float, unit: str = "") -> float:
         """An integer or float in ``minimum..maximum``."""
-        return self._read(key, float, span=(minimum, maximum), unit=unit)
+        return self.read(key, float, span=(minimum, maximum), unit=unit)
 
     def text(self, key: str, choices: Iterable[str] = (), listing: str = "") -> str:
         """A non-empty string without control characters; one of ``choices`` when given.
@@ -231,14 +215,14 @@ class StrictTable:
         """
         known = sorted(choices)
         allowed = f"a known name{names_allowed('', known, listing)}" if known and listing else ""
-        value: str = self._read(key, str, choices=() if listing else known, allowed=allowed)
+        value: str = self.read(key, str, choices=() if listing else known, allowed=allowed)
         if listing and known and value not in known:
             raise self.error(key, f"a known name{names_allowed(value, known, listing)}")
         return value
 
     def name(self, key: str) -> str:
         """A string that can stand in file names, flags and columns."""
-        return self._read(key, str, form=keys.NAME)
+        return self.read(key, str, form=keys.NAME)
 
     def texts(
         self, key: str, choices: Collection[str] = (), allowed: str = "", least: int = 1
@@ -248,11 +232,11 @@ class StrictTable:
         :param allowed: for messages; by default it lists the choices.
         """
         options = {"choices": choices, "allowed": allowed, "count": (least, 0)}
-        return self._read(key, tuple[str, ...], **options)
+        return self.read(key, tuple[str, ...], **options)
 
     def table(self, key: str) -> StrictTable:
         """The table at ``key``."""
-        return StrictTable(self.file, self._read(key, dict, form=keys.TABLE), self.key(key))
+        return StrictTable(self.file, self.read(key, dict, form=keys.TABLE), self.key(key))
 
     def tables(self, key: str, minimum: int, maximum: int) -> tuple[StrictTable, ...]:
         """The array of tables at ``key``, with ``minimum..maximum`` entries."""
@@ -277,21 +261,9 @@ class StrictTable:
         value = {name: self.data[name] for name in self.data if name in names}
         self._asked |= names
         try:
-            return keys.read_table(kind, value, context)
+            return keys.read_table(kind, value, {**context, "place": self})
         except keys.WrongValue as wrong:
             raise wrong.below(self.where).line(self.file) from None
-
-    def only(self, allowed: Iterable[str]) -> None:
-        """Complain about a key that is none of ``allowed``, before a missing key is noticed.
-
-        A misspelt key is both unknown and missing; the unknown key is the better message.
-
-        :raises RequestError: naming the key, its value, the nearest of ``allowed`` and all of them.
-        """
-        known = sorted(allowed)
-        for key in self.data:
-            if key not in known:
-                raise no_such_key(self.file, self.key(key), self.data[key], known)
 
     def finish(self) -> None:
         """Complain about the first key that no accessor has read.
