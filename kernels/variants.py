@@ -146,7 +146,7 @@ class Variant:
         count=(0, 1000),
         allowed="a list of texts on one line each, empty where nothing deviates",
     )
-    kernel: str = key("a [kernel.NAME]")
+    kernel: str
     dtb: str = key("the device tree", choices=FLAVOURS)
     boot: str = key("kernel command-line arguments, may be empty", form=BOOT)
     switches: Switches = key("in the order in which the agent writes them", form=SWITCHES)
@@ -202,8 +202,8 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
     known = {name: table.decoded(Kernel, {"name": name}) for name, table in _named(top, "kernel")}
     variants = {}
     for name, table in _named(top, "variant"):
-        variants[name] = table.decoded(Variant, {"name": name})
-        table.one_of("kernel", known)
+        kernel = table.text("kernel", known)
+        variants[name] = table.decoded(Variant, {"name": name, "kernel": kernel})
     planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
     known, variants, broken = _with_own(path, top, {*planned, *RELEASES}, known, variants)
     top.finish()
