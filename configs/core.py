@@ -162,7 +162,7 @@ def list_cores() -> list[str]:
 
 def read_cache(table: StrictTable, level: int, source: str) -> Cache:
     """A cache's figures from ``table``; of its source it has a name, which has been read."""
-    return table.decoded(Cache, {"level": level, "source": source})
+    return table.decoded(Cache, level=level, source=source)
 
 
 def load_core(name: str, directory: Path = CORES) -> Core:
@@ -171,7 +171,7 @@ def load_core(name: str, directory: Path = CORES) -> Core:
     :raises RequestError: when the file is wrong; callers check that the name exists.
     """
     top = read_toml(path := directory / f"{name}.toml")
-    core = top.decoded(Core, {"path": path})
+    core = top.decoded(Core, path=path)
     if core.name != name:
         raise top.error("name", f"{name!r}, the file's own name")
     if isinstance(l2 := core.l2, L2):

@@ -138,13 +138,7 @@ def _figures(
     table: StrictTable, known: Mapping[str, tuple[int, int, str]]
 ) -> Mapping[str, Parameter]:
     """The figures in ``table``, each with value and source: all that are ``known``."""
-    declared = {
-        name: key(unit, least, most, unit, allowed=_TABLE.format(least, most, unit))
-        for name, (least, most, unit) in known.items()
-    }
+    declared = {name: key(unit, least, most, unit) for name, (least, most, unit) in known.items()}
     kind = make_dataclass("Figures", ((name, Parameter, own) for name, own in declared.items()))
     figures: Mapping[str, Parameter] = vars(table.decoded(kind))
     return figures
-
-
-_TABLE = "a table with value ({}..{} {}) and source"

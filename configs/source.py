@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from eascope.host.errors import bad_input, missing_key, nearest, shortened
+from eascope.host.errors import nearest, shortened
 from eascope.host.keys import is_line, maybe, text_form
 from eascope.host.strict import StrictTable
 
@@ -43,10 +43,7 @@ def kind(source: str) -> str:
 
 def source_text(table: StrictTable, key: str = "source") -> str:
     """The source that stands at ``key`` itself (core files)."""
-    value = table.text(key)
-    if not _SOURCE.fullmatch(value):
-        raise table.error(key, SOURCE_RULE)
-    return value
+    return table.read(key, str, form=SOURCE)
 
 
 class Sources:
@@ -64,7 +61,7 @@ class Sources:
     def of(self, table: StrictTable, key: str) -> str:
         """The text of the source whose name stands at ``key`` of ``table``."""
         if not table.has(key):
-            raise missing_key(table.file, table.key(key), "a name from [sources]")
+            raise table.lacks(key, "a name from [sources]")
         name = table.text(key)
         if name not in self.texts:
             known = sorted(self.texts)
@@ -77,11 +74,6 @@ class Sources:
 
     def finish(self) -> None:
         """Complain about a source that no figure names."""
-        for name, text in self.texts.items():
+        for name in self.texts:
             if name not in self._used and name not in self._inherited:
-                raise bad_input(
-                    self._table.file,
-                    self._table.key(name),
-                    text,
-                    "only sources that a figure of the file names",
-                )
+                raise self._table.error(name, "only sources that a figure of the file names")

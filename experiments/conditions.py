@@ -16,7 +16,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
 from eascope.experiments.controls import Controls
 from eascope.experiments.scenario_names import path_of
-from eascope.host.errors import RequestError, missing_key
+from eascope.host.errors import RequestError
 from eascope.host.strict import StrictTable, read_toml
 from eascope.kernels.switches import SWITCHES
 
@@ -90,9 +90,7 @@ def read_conditions(table: StrictTable) -> SourceConditions:
         if knob.conditions and table.has(name)
     }
     if set_there.get("dvfs") == BOARD and not platform:
-        raise missing_key(
-            table.file, table.key("platform"), f'the board that dvfs = "{BOARD}" means'
-        )
+        raise table.lacks("platform", f'the board that dvfs = "{BOARD}" means')
     if set_there.get("fast_switch") and set_there.get("dvfs") != BOARD:
         del set_there["fast_switch"]  # as it is
     table.finish()

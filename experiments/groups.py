@@ -30,7 +30,7 @@ from eascope.host.keys import (
 from eascope.kernels.state import cpu_list
 
 ROOT = "/sys/fs/cgroup"
-MOST_GROUPS, MOST_CHARACTERS = 20, 24
+MOST_CHARACTERS = 24
 A_GROUP = "the name of a group"
 #: A file that only kernels with the queue latnice have.
 LATENCY_NICE = "cpu.latency.nice"
@@ -148,7 +148,7 @@ def _max(value: Any, context: Context) -> str:  # noqa: ANN401 - of TOML
         return f"max {USUAL_US}"
     if not isinstance(value, dict):
         raise WrongValue("", value, "a table")
-    own = read_table(MaxFile, value, context)
+    own = read_table(MaxFile, context)
     most = own.period_us * len(context["platform"].cpus)
     own.place.within("quota_us", LEAST_US, most, "us, up to all CPUs' time in a period")
     return f"{own.quota_us} {own.period_us}"

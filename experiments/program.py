@@ -34,11 +34,8 @@ MOST_CHARACTERS = 13
 #: Words of a program's arguments: with all other keys but variables, the guest's agent takes them.
 MOST_WORDS = 40
 MEASURED, LOAD, SERVER = "measured", "load", "server"
-ROLES = (MEASURED, LOAD, SERVER)
 #: When a measured program ends.
 ITSELF, WINDOW = "itself", "window"
-#: Simulated seconds after which a program is taken to hang.
-LIMIT_S = 120
 #: Longest time from the window's start to a program's.
 MOST_START_MS = 600_000
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
@@ -64,15 +61,15 @@ _ENVIRONMENT = Form(
 class Member:
     """Further settings of a program of the programs image: its start, its stop and its role."""
 
-    role: str = key("what it is for", choices=ROLES, default="")
+    role: str = key("what it is for", choices=(MEASURED, LOAD, SERVER), default="")
     stop: str = key("when it ends", choices=(ITSELF, WINDOW), default="")
-    arguments: str = key("words, with {count} for its count", default="")
+    arguments: str = key("words, with {count} for the count", default="")
     nice: int | None = maybe("its nice value", -20, 19)
     uclamp_min: int | None = None
     uclamp_max: int | None = None
-    environment: tuple[tuple[str, str], ...] = key("variables", form=_ENVIRONMENT, default=())
+    environment: tuple[tuple[str, str], ...] = key("environment", form=_ENVIRONMENT, default=())
     exit: int = key("the expected exit status", 0, 125, default=0)
-    limit_s: int = key("when it is taken to hang", 1, 3600, "s", default=LIMIT_S)
+    limit_s: int = key("simulated; then it hangs", 1, 3600, "s", default=120)
     latency_nice: int | None = maybe("how much it minds to wait", -20, 19)
 
     def without_latency_nice(self) -> Member:
@@ -106,7 +103,7 @@ class Program:
 
     @property
     def role(self) -> str:
-        """One of `ROLES`."""
+        """Measured, load or server."""
         return self.member.role if self.member else MEASURED
 
     @property
@@ -203,11 +200,11 @@ class ProgramFile(Placed, Member):
 
     name: str = key("its name in measures", form=label(MOST_CHARACTERS))
     run: str = key("the kind of program", choices=KINDS)
-    full_count: int = key("operations of a full run", 1, 10_000_000, default=0)
-    short_count: int = key("of a short run", 1, 10_000_000, "up to full_count", default=0)
+    full_count: int = key("operations with --full", 1, 10_000_000, default=0)
+    short_count: int = key("operations without", 1, 10_000_000, "up to full_count", default=0)
     cpus: tuple[int, ...] | None = maybe("on which it may run", form=CPUS)
-    short_start_ms: int = key("into the window", 1, MOST_START_MS, "ms", default=0)
-    full_start_ms: int = key("the same of a full run", 1, MOST_START_MS, "ms", default=0)
+    short_start_ms: int = key("start, from the window's", 1, MOST_START_MS, "ms", default=0)
+    full_start_ms: int = key("the same with --full", 1, MOST_START_MS, "ms", default=0)
     group: str | None = maybe("the group in which it starts", allowed=A_GROUP)
     uclamp: Clamps | None = maybe("utilization clamps")
 

@@ -55,12 +55,8 @@ MOST_CV = 2.0
 MOST_START_TURNS = 100
 #: Of a task's time; beyond it, a core's own cycles for each miss leave no time on some platforms.
 MOST_MEMORY = 0.7
-#: Service time of the I/O device.
-MOST_IO_US = 1_000_000
 #: A task's load signals follow its changes within 100 to 200 ms.
 LEAST_WARMUP_MS = 200
-MOST_PHASES = 1000
-MOST_EXPECTATIONS = 99
 #: How long it takes until threads are in their groups, by thread (measured on juno-r2: 1.1 ms).
 PLACING_MS = 3
 
@@ -100,8 +96,8 @@ MEET = Form(
 class Phase:
     """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
 
-    loops: int | None = maybe("turns; without it, to the end", 1, 1_000_000)
-    wait: str | None = maybe("for whose work it sleeps", allowed="the name of another task")
+    loops: int | None = maybe("number of turns; without it, to the end", 1, 1_000_000)
+    wait: str | None = maybe("sleep until it has done its work", allowed="the name of another task")
     meet_before: tuple[str, ...] = key("as meet, before the work", form=MEET, default=())
     run_us: int | None = maybe("work, by the largest CPU at its top OPP", 1, LONGEST_US, "us")
     runtime_us: int | None = maybe("busy by the clock, on any CPU", 1, LONGEST_US, "us")
@@ -110,7 +106,7 @@ class Phase:
     sleep_us: int | None = maybe("rest of this length", 1, LONGEST_US, "us")
     period_us: int | None = maybe("rest until the next period", 100, LONGEST_US, "us")
     cpus: tuple[int, ...] | None = maybe("where it may run from this phase on", form=CPUS)
-    io_us: int | None = maybe("sleep in I/O behind the work", 1, MOST_IO_US, "us")
+    io_us: int | None = maybe("sleep in I/O after the work", 1, 1_000_000, "us")
     #: Those of its turns; None: the task's.
     attributes: Attributes | None = None
 
@@ -164,23 +160,23 @@ class Task:
     """
 
     name: str = key("unique", form=label(MOST_CHARACTERS))
-    count: int = key("threads, or the CPUs of whose number", form=COUNT, default=1)
+    count: int = key("number of equal threads", form=COUNT, default=1)
     cpus: tuple[int, ...] | None = maybe("on which they may run", form=CPUS)
     pinned: bool = False
-    repeat: int | None = key("of the phases, or forever", form=REPEAT, default=1)
+    repeat: int | None = key("how often the phases run", form=REPEAT, default=1)
     attributes: Attributes = Attributes()
     phases: tuple[Phase, ...] = ()
-    work_cv: float = key("a turn's work: deviation by mean", 0, MOST_CV, default=0.0)
-    clock: str = key("what its timer is", choices=CLOCKS, default="exact")
-    memory: float = key("share of time that no clock shortens", 0, MOST_MEMORY, default=0.0)
+    work_cv: float = key("spread of a turn's work", 0, MOST_CV, default=0.0)
+    clock: str = key("kind of timer", choices=CLOCKS, default="exact")
+    memory: float = key("share of time that waits for memory", 0, MOST_MEMORY, default=0.0)
     start_within_us: int | None = maybe("most that a seed shifts its start", 0, LONGEST_US, "us")
     latency_nice: int | None = maybe("how much its threads mind to wait", -20, 19)
     slice_us: int | None = maybe("how long EEVDF lets them run at a time", 100, 100_000, "us")
-    start_cpus: tuple[int, ...] = key("of its first start_turns turns", form=CPUS, default=())
-    start_turns: int = key("where it starts", 1, MOST_START_TURNS, default=1)
+    start_cpus: tuple[int, ...] = key("the CPUs on which it starts", form=CPUS, default=())
+    start_turns: int = key("turns that it does there", 1, MOST_START_TURNS, default=1)
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
-    recorded: tuple[str, ...] = key("of the recording, not phases", form=RECORDED, default=())
+    recorded: tuple[str, ...] = key("threads, in place of phases", form=RECORDED, default=())
 
     @property
     def varies(self) -> bool:
@@ -241,12 +237,12 @@ class WindowLengths:
     ``until`` names that end: ``tasks-end`` or ``programs-end``.
     """
 
-    warmup_ms: int = key("run before it", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
+    warmup_ms: int = key("before the window", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
     short_ms: int | None = maybe("its length", 1, 3_000_000, "ms, up to full_ms")
     full_ms: int | None = maybe("its length with --full", 1, 3_000_000, "ms")
-    until: str | None = maybe("its end, not a length", choices=("tasks-end", "programs-end"))
+    until: str | None = maybe("in place of a length", choices=("tasks-end", "programs-end"))
     #: Time before the warm-up in which the variant's own switches are not written yet.
-    mainline_ms: int = key("of from", LEAST_WARMUP_MS, 600_000, "ms before the switch", default=0)
+    mainline_ms: int = key("mainline goes first", LEAST_WARMUP_MS, 600_000, "ms", default=0)
 
     def length_ms(self, full: bool) -> int | None:
         """The measured part's length, or ``None``: until the tasks or programs end."""

@@ -24,8 +24,6 @@ from eascope.kernels.switches import (
     is_switch,
 )
 
-#: Of one file.
-MOST_EVENTS = 100
 #: Files that the run itself writes.
 _OURS = (ENERGY_AWARE, STATS, INTERRUPTS)
 _COUNTED = "the kernel's counters and [[interrupt]]"
@@ -50,10 +48,10 @@ class EventFile(Changeable):
     """What is done within the window: it writes, or CPUs, a task or a group change."""
 
     at_ms: int = key("after the window's start", 0, 3_000_000, "ms")
-    write: tuple[str, str] | None = maybe("a file of the kernel", form=WRITE)
+    write: tuple[str, str] | None = maybe("into a file of the kernel", form=WRITE)
     offline: tuple[int, ...] = key("CPUs that go offline", form=CPUS, default=())
     online: tuple[int, ...] = key("CPUs that come back", form=CPUS, default=())
-    task: str | None = maybe("that goes to group", allowed="the name of a task")
+    task: str | None = maybe("it goes to group", allowed="the name of a task")
     group: str | None = maybe("where it goes, or whose attributes change", allowed=A_GROUP)
 
 

@@ -23,7 +23,7 @@ from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import Platform
 from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
 from eascope.experiments.conditions import read_conditions
-from eascope.experiments.groups import CPUS, MOST_GROUPS, GroupFile, groups_of
+from eascope.experiments.groups import CPUS, GroupFile, groups_of
 from eascope.experiments.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
 from eascope.experiments.others import BACKGROUND, STIR, threads_besides
 from eascope.experiments.program import ProgramFile, program_from
@@ -31,7 +31,6 @@ from eascope.experiments.recorded import read_recorded
 from eascope.experiments.rtapp_own import read_own, task_of, text_of
 from eascope.experiments.scenario import (
     BACKGROUNDS,
-    MOST_EXPECTATIONS,
     MOST_THREADS,
     PLACING_MS,
     Scenario,
@@ -45,7 +44,7 @@ from eascope.experiments.scenario_checks import (
     check_programs,
     check_tasks,
 )
-from eascope.experiments.scenario_events import MOST_EVENTS, EventFile, events_of
+from eascope.experiments.scenario_events import EventFile, events_of
 from eascope.experiments.scenario_names import ROOT, path_of
 from eascope.experiments.scenario_tasks import TaskFile, replayed_from, task_from
 from eascope.experiments.sources import measurements, stated
@@ -56,7 +55,6 @@ from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
 
-MOST_PROGRAMS = 9
 TEXT = form_of(lambda value: isinstance(value, str), "the text of a file of rt-app", type="string")
 
 
@@ -64,7 +62,7 @@ TEXT = form_of(lambda value: isinstance(value, str), "the text of a file of rt-a
 class WindowFile(Placed, WindowLengths):
     """The window that is measured."""
 
-    from_: str | None = maybe("whose switches come first", name="from", choices=("mainline",))
+    from_: str | None = maybe("whose switches apply first", name="from", choices=("mainline",))
 
     def check(self) -> None:
         """It has a length, or an end."""
@@ -96,21 +94,19 @@ class ScenarioFile:
     image: str = key("the guest image", choices=lambda: load_content().images, default=MINIMAL)
     recording: str | None = maybe("a file of bursts beside this one")
     source_conditions: Any = maybe("kernel and board of the source", form=TABLE)
-    group: tuple[GroupFile, ...] = key("cgroups", count=(1, MOST_GROUPS), default=())
-    kernel_threads: Mapping[str, Any] = key("CPUs of the kernel's", each=CPUS, default={})
-    task: tuple[TaskFile, ...] = key("threads", count=(1, MOST_THREADS), default=())
-    program: tuple[ProgramFile, ...] = key("programs", count=(1, MOST_PROGRAMS), default=())
+    group: tuple[GroupFile, ...] = key("cgroups", count=(1, 20), default=())
+    kernel_threads: Mapping[str, Any] = key("CPUs of kernel threads", each=CPUS, default={})
+    task: tuple[TaskFile, ...] = key("tasks of threads", count=(1, MOST_THREADS), default=())
+    program: tuple[ProgramFile, ...] = key("programs", count=(1, 9), default=())
     rt_app: str | None = maybe("the text of a file of rt-app", form=TEXT)
     work: WorkRecord | None = maybe("the unit of work")
     frames: FramesRecord | None = maybe("tasks that make frames")
     window: WindowLengths = key("what is measured", table=WindowFile)
-    event: tuple[EventFile, ...] = key("within the window", count=(1, MOST_EVENTS), default=())
+    event: tuple[EventFile, ...] = key("done within the window", count=(1, 100), default=())
     interrupt: tuple[InterruptFile, ...] = key(
         "loads of interrupts", count=(1, MOST_TIMERS), default=()
     )
-    expect: tuple[Expectation, ...] = key(
-        "statements of the source", count=(0, MOST_EXPECTATIONS), default=()
-    )
+    expect: tuple[Expectation, ...] = key("statements of the source", count=(0, 99), default=())
 
 
 def load_scenario(name: str, platform: Platform) -> Scenario:
@@ -126,12 +122,12 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if path.suffix == ".json"
         else read_toml(path)
     )
-    expected = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
+    expected = top.tables("expect", 0, 99) if top.has("expect") else ()
     for table in expected:
         if "finding" in table.data:
             where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
             raise table.error("finding", f"nothing: {where} has it")
-    own = top.decoded(ScenarioFile, {"platform": platform})
+    own = top.decoded(ScenarioFile, platform=platform)
     rt_app = read_own(top, platform) if own.rt_app else None
     if not (own.program or rt_app or own.task):
         raise top.lacks("task", f"1 to {MOST_THREADS} tables")

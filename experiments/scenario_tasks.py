@@ -12,7 +12,6 @@ from eascope.experiments.scenario import (
     DEADLINE,
     FAIR,
     MOST_CHARACTERS,
-    MOST_PHASES,
     REALTIME,
     RECORDED,
     Attributes,
@@ -22,7 +21,6 @@ from eascope.experiments.scenario import (
 from eascope.host.errors import bad_input
 from eascope.host.keys import Placed, entries_of, key, label, maybe, same
 
-POLICIES = (*FAIR, *REALTIME, DEADLINE)
 #: What the kernel takes as a runtime and as a period of a deadline task, in us.
 LEAST_RUNTIME_US, LEAST_PERIOD_US, MOST_PERIOD_US = 2, 100, 1 << 22
 
@@ -31,9 +29,9 @@ LEAST_RUNTIME_US, LEAST_PERIOD_US, MOST_PERIOD_US = 2, 100, 1 << 22
 class DeadlineFile(Placed):
     """Times of policy deadline, as ``__checkparam_dl()`` takes them."""
 
-    period_us: int = key("a period", LEAST_PERIOD_US, MOST_PERIOD_US, "us")
-    deadline_us: int | None = maybe("the period by default", LEAST_RUNTIME_US, MOST_PERIOD_US, "us")
-    runtime_us: int = key("time in it", LEAST_RUNTIME_US, MOST_PERIOD_US, "us")
+    period_us: int = key("its period", LEAST_PERIOD_US, MOST_PERIOD_US, "us")
+    deadline_us: int | None = maybe("default: the period", LEAST_RUNTIME_US, MOST_PERIOD_US, "us")
+    runtime_us: int = key("runtime in a period", LEAST_RUNTIME_US, MOST_PERIOD_US, "us")
 
     def check(self) -> None:
         """The runtime is no longer than the deadline, which is no longer than the period."""
@@ -50,11 +48,13 @@ class DeadlineFile(Placed):
 class AttributesFile(Placed):
     """What a thread asks the scheduler for; a phase has the task's where it states none."""
 
-    policy: str | None = maybe("other by default", choices=POLICIES)
+    policy: str | None = maybe(
+        "scheduling policy (default: other)", choices=(*FAIR, *REALTIME, DEADLINE)
+    )
     nice: int | None = maybe("of other, batch and idle", -20, 19)
-    priority: int | None = maybe("of fifo and rr; 10 by default", 1, 98)
+    priority: int | None = maybe("of fifo and rr (default: 10)", 1, 98)
     uclamp: Clamps | None = maybe("utilization clamps")
-    deadline: tuple[int, int, int] | None = maybe("of deadline", table=DeadlineFile)
+    deadline: tuple[int, int, int] | None = maybe("times of policy deadline", table=DeadlineFile)
 
 
 _WORK, _REST = ("run_us", "runtime_us", "run_instructions"), ("sleep_us", "period_us")
@@ -76,9 +76,9 @@ class PhaseFile(AttributesFile, Phase):
 class TaskFile(AttributesFile, Task):
     """Equal threads, with their phases."""
 
-    pin: str | None = maybe("a CPU of cpus for each thread", choices=("each",))
-    group_name: str | None = maybe("in which they are", name="group", allowed=A_GROUP)
-    phase: tuple[PhaseFile, ...] = key("its life", count=(1, MOST_PHASES), default=())
+    pin: str | None = maybe("a thread per CPU of cpus, pinned to it", choices=("each",))
+    group_name: str | None = maybe("its threads are there", name="group", allowed=A_GROUP)
+    phase: tuple[PhaseFile, ...] = key("what it does", count=(1, 1000), default=())
 
 
 def task_from(

@@ -25,9 +25,8 @@ from eascope.host.errors import (
 )
 
 T = TypeVar("T")
-#: What a file is read for, by name: a platform, further fields.
+#: What a file is read for, by name: a platform, further fields, the ``place`` in it.
 Context = Mapping[str, Any]
-NO_CONTEXT: Context = {}
 
 _NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
 #: What `is_name` accepts, in words.
@@ -58,25 +57,11 @@ class WrongValue(Exception):
         super().__init__(key)
         self.key, self.value, self.allowed = key, value, allowed
 
-    def below(self, where: str) -> WrongValue:
-        """The same in the table, or at the key, ``where``."""
-        dot = "." if where and self.key and not self.key.startswith("[") else ""
-        self.key = f"{where}{dot}{self.key}"
-        return self
-
     def line(self, file: Path | str) -> RequestError:
         """The error as one line, when the file is known."""
         if self.value is MISSING:
             return missing_key(file, self.key, self.allowed)
         return bad_input(file, self.key or "the content", self.value, self.allowed)
-
-
-class UnknownKey(WrongValue):
-    """A key that the table cannot have; ``allowed`` are those that it can."""
-
-    def line(self, file: Path | str) -> RequestError:
-        """The error with the nearest key and all of them."""
-        return no_such_key(file, self.key, self.value, self.allowed.split())
 
 
 class Place:
@@ -92,7 +77,12 @@ class Place:
 
     def key(self, key: str) -> str:
         """Dotted path of ``key`` inside the file."""
-        return f"{self.where}{'.' if self.where and key[:1] != '[' else ''}{key}"
+        dot = "." if self.where and key and key[0] != "[" else ""
+        return f"{self.where}{dot}{key}"
+
+    def line(self, wrong: WrongValue) -> RequestError:
+        """The line for what is wrong in this table."""
+        return WrongValue(self.key(wrong.key), wrong.value, wrong.allowed).line(self.file)
 
     def error(self, key: str, allowed: str) -> RequestError:
         """The line for a wrong value at ``key``."""
@@ -125,10 +115,6 @@ class Place:
         for key in self.data:
             if key not in known:
                 raise no_such_key(self.file, self.key(key), self.data[key], known)
-
-
-#: Of what no file states.
-NOWHERE = Place("", {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,10 +245,11 @@ class Entry:
     @property
     def need(self) -> str:
         """Whether a file must have it, in words."""
-        default = self.key.default
+        own, default = self.key, self.key.default
         if default is ...:
             return "required"
-        return f"{default} by default" if default not in (None, "", (), {}) else "optional"
+        unstated = default in (None, "", (), {}) or (own.span and default < own.span[0])
+        return "optional" if unstated else f"{default} by default"
 
     @property
     def choices(self) -> Collection[str]:
@@ -280,6 +267,9 @@ class Entry:
         if self.is_list:
             names = f"at least one of: {', '.join(choices)}; each at most once"
             return f"a list of {names if choices else 'texts'}"
+        if self.table and own.span:
+            least, most = own.span
+            return f"a table with value ({least}..{most} {own.unit}) and source"
         if self.is_mapping or self.table:
             return "a table"
         if own.span:
@@ -293,7 +283,7 @@ class Entry:
             f"one of {', '.join(sorted(choices))}" if choices else "a non-empty string on one line"
         )
 
-    def read(self, value: Any, context: Context = NO_CONTEXT) -> Any:
+    def read(self, value: Any, context: Context) -> Any:
         """What ``value`` means; raises `WrongValue`."""
         if self.key.form:
             return self.key.form.read(value, context)
@@ -304,8 +294,8 @@ class Entry:
             if not isinstance(value, dict):
                 raise wrong
             if self.is_mapping:
-                return {name: _below(name, self.inner, value[name], context) for name in value}
-            made = read_table(self.kind, value, context, self.key if self.key.span else None)
+                return {name: read_at(name, self.inner, value[name], context) for name in value}
+            made = read_table(self.kind, context, self.key if self.key.span else None)
             return made.meaning() if hasattr(made, "meaning") else made
         if not is_plain(self.kind, value):
             raise wrong
@@ -327,7 +317,7 @@ class Entry:
             if not least <= len(value) <= most:
                 raise WrongValue("", f"{len(value)} tables", wrong.allowed)
             inner = self.inner
-            return tuple(_below(f"[{at}]", inner, row, context) for at, row in enumerate(value))
+            return tuple(read_at(f"[{at}]", inner, row, context) for at, row in enumerate(value))
         if len(value) < least or not all(map(is_line, value)):
             raise wrong
         if self.choices and (not {*value} <= {*self.choices} or len({*value}) < len(value)):
@@ -355,18 +345,22 @@ class Entry:
         return {"enum": [*self.choices]} if self.choices else {"type": "string", "pattern": r"\S"}
 
 
-def _below(where: str, entry: Entry, value: Any, context: Context) -> Any:
-    above = context.get("place", NOWHERE)
+def read_at(part: str, entry: Entry, value: Any, context: Context) -> Any:
+    """What the ``value`` at ``part`` of the context's place means, by its declaration.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    above = context["place"]
+    place = Place(above.file, value, above.key(part))
     try:
-        place = Place(above.file, value, above.key(where))
         return entry.read(value, {**context, "place": place})
     except WrongValue as wrong:
-        raise wrong.below(where) from None
+        raise place.line(wrong) from None
 
 
 @cache
 def entries_of(kind: Any, figure: Key | None = None) -> Mapping[str, Entry]:
-    """The keys of a file, or table, of the dataclass ``kind``, by name.
+    """The keys of a file, or table, of the dataclass ``kind``, by name; required ones first.
 
     :param figure: what the key ``value`` may be.
     """
@@ -381,37 +375,31 @@ def entries_of(kind: Any, figure: Key | None = None) -> Mapping[str, Entry]:
             if figure and name == "value":
                 used = Key(figure.summary, figure.span, figure.unit)
             found[name] = Entry(name, declared.table or hints[entry.name], used, entry.name)
-    return found
+    return dict(sorted(found.items(), key=lambda item: item[1].key.default is not ...))
 
 
-def read_table(
-    kind: Callable[..., T],
-    table: Mapping[str, Any],
-    context: Context = NO_CONTEXT,
-    figure: Key | None = None,
-) -> T:
-    """An object of the dataclass ``kind`` from a file, or a table of it.
+def read_table(kind: Callable[..., T], context: Context, figure: Key | None = None) -> T:
+    """An object of the dataclass ``kind`` from the context's place, a table of a file.
 
     The class may have a method ``check``: rules across keys. The fields that the context has
     are taken from there.
 
     :param figure: what the key ``value`` may be.
-    :raises WrongValue: for the first key that is unknown (a misspelt one is also missing), wrong or
-        missing, then for the first rule that is not kept.
+    :raises RequestError: for the first key that is unknown (a misspelt one is also missing), wrong
+        or missing; then the first rule that is not kept may also raise `WrongValue`.
     """
     entries = entries_of(kind, figure)
-    for name in table:
-        if name not in entries:
-            raise UnknownKey(name, table[name], " ".join(sorted(entries)))
+    table = context["place"].data
+    context["place"].only(entries)
     of: Any = kind
     given = {own.name: context[own.name] for own in fields(of) if own.name in context}
     for name, entry in entries.items():
         if entry.field in given:
             continue
         if name in table:
-            given[entry.field] = _below(name, entry, table[name], context)
+            given[entry.field] = read_at(name, entry, table[name], context)
         elif entry.key.default is ...:
-            raise WrongValue(name, MISSING, entry.allowed)
+            raise context["place"].lacks(name, entry.allowed)
     given.pop("", None)  # the schema
     made = kind(**given)
     getattr(made, "check", lambda: None)()

@@ -189,12 +189,8 @@ class StrictTable(Place):
     def read(self, key: str, kind: type[T], **options: Any) -> T:
         """The value of ``key`` by a declaration (`host.keys`)."""
         entry = keys.Entry(key, kind, keys.Key(**options))
-        value = self.value(key, entry.allowed)
-        try:
-            read: T = entry.read(value)
-            return read
-        except keys.WrongValue as wrong:
-            raise wrong.below(self.key(key)).line(self.file) from None
+        read: T = keys.read_at(key, entry, self.value(key, entry.allowed), {"place": self})
+        return read
 
     def integer(self, key: str, minimum: int, maximum: int, unit: str = "") -> int:
         """An integer in ``minimum..maximum``; a boolean or a float is not one."""
@@ -251,19 +247,19 @@ class StrictTable(Place):
             for index, item in enumerate(value)
         )
 
-    def decoded(self, kind: Callable[..., T], context: keys.Context = keys.NO_CONTEXT) -> T:
+    def decoded(self, kind: Callable[..., T], **context: Any) -> T:
         """The keys of the dataclass ``kind``; the table has no others but those read before.
 
         :param context: as for `host.keys.read_table`.
         """
         names = {*keys.entries_of(kind)} - {*context}
         self.only(names | self._asked)
-        value = {name: self.data[name] for name in self.data if name in names}
         self._asked |= names
+        own = {name: self.data[name] for name in self.data if name in names}
         try:
-            return keys.read_table(kind, value, {**context, "place": self})
+            return keys.read_table(kind, {**context, "place": Place(self.file, own, self.where)})
         except keys.WrongValue as wrong:
-            raise wrong.below(self.where).line(self.file) from None
+            raise self.line(wrong) from None
 
     def finish(self) -> None:
         """Complain about the first key that no accessor has read.

@@ -15,7 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from eascope.configs.devicetree import FLAVOURS
-from eascope.host.errors import EascopeError, RequestError, missing_key
+from eascope.host.errors import EascopeError, RequestError
 from eascope.host.imports import REPO
 from eascope.host.keys import WrongValue, form_of, key
 from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
@@ -138,6 +138,7 @@ class Variant:
     """
 
     name: str
+    kernel: str
     summary: str = key("one line")
     source: str = key("the kernel or posting that it stands for")
     #: Whether a figure of ours may be compared with one of the source's depends on it.
@@ -146,7 +147,6 @@ class Variant:
         count=(0, 1000),
         allowed="a list of texts on one line each, empty where nothing deviates",
     )
-    kernel: str
     dtb: str = key("the device tree", choices=FLAVOURS)
     boot: str = key("kernel command-line arguments, may be empty", form=BOOT)
     switches: Switches = key("in the order in which the agent writes them", form=SWITCHES)
@@ -199,11 +199,11 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     top = read_toml(path)
-    known = {name: table.decoded(Kernel, {"name": name}) for name, table in _named(top, "kernel")}
+    known = {name: table.decoded(Kernel, name=name) for name, table in _named(top, "kernel")}
     variants = {}
     for name, table in _named(top, "variant"):
         kernel = table.text("kernel", known)
-        variants[name] = table.decoded(Variant, {"name": name, "kernel": kernel})
+        variants[name] = table.decoded(Variant, name=name, kernel=kernel)
     planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
     known, variants, broken = _with_own(path, top, {*planned, *RELEASES}, known, variants)
     top.finish()
@@ -333,7 +333,7 @@ def _own_file(
     base = variants[table.text("base", variants, LISTING)]
     summary = table.text("description")
     if not any(table.has(key) for key in _ADDED):
-        raise missing_key(table.file, _ADDED[0], f"one at least of {', '.join(_ADDED)}")
+        raise table.lacks(_ADDED[0], f"one at least of {', '.join(_ADDED)}")
     patches = [
         _own_patch(table, file.parent / Path(patch).expanduser())
         for patch in (table.texts("patches") if table.has("patches") else ())

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from eascope.experiments.cli.output import print_json
 from eascope.host.errors import RequestError, names_allowed, shown, unknown
+from eascope.host.keys import Entry, entries_of, schema
 
 SUMMARY = "say what a key of a file is, what it may be, and which keys are below it"
 EXAMPLE = "eascope explain scenario.task.phase.run_us"
@@ -36,24 +38,34 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("key", metavar="KEY", help=f"KIND or KIND.KEY, of {' | '.join(KINDS)}")
 
 
+def keys_at(path: str) -> tuple[Entry | None, Mapping[str, Entry]]:
+    """The key at ``KIND.KEY...``, None for the kind alone, and the keys below it.
+
+    :raises RequestError: for a kind or a key that there is not.
+    """
+    kind, *names = path.split(".")
+    own, below = None, entries_of(declared(kind))
+    for at, name in enumerate(names):
+        if name not in below:
+            where = ".".join([kind, *names[:at]])
+            raise RequestError(f"no key {shown(name)} in {where}{names_allowed(name, below)}")
+        own = below[name]
+        below = own.below
+    return own, below
+
+
 def run(options: argparse.Namespace) -> int:
     """Print the key, or with ``--json`` its JSON Schema.
 
     :raises RequestError: for a kind or a key that there is not.
     """
-    from eascope.host.keys import entries_of, schema
-
-    kind, *path = options.key.split(".")
-    below, lines, rules = entries_of(declared(kind)), [f"{kind}: a file"], schema(declared(kind))
-    for at, name in enumerate(path):
-        if name not in below:
-            where = ".".join([kind, *path[:at]])
-            raise RequestError(f"no key {shown(name)} in {where}{names_allowed(name, below)}")
-        own = below[name]
-        lines = [f"{options.key}: {own.key.summary}", f"  {own.allowed}; {own.need}"]
-        below, rules = own.below, own.schema
+    own, below = keys_at(options.key)
     if options.json:
-        print_json(rules)
-    else:
-        print("\n".join([*lines, *(f"  {name}: {own.key.summary}" for name, own in below.items())]))
+        print_json(own.schema if own else schema(declared(options.key)))
+        return 0
+    print(f"{options.key}: {own.key.summary if own else 'a file'}")
+    if own:
+        print(f"  {own.allowed}; {own.need}")
+    for name, inner in below.items():
+        print(f"  {name}: {inner.key.summary}")
     return 0
