@@ -85,7 +85,7 @@ def _cpus(value: Any, context: Context) -> tuple[int, ...]:  # noqa: ANN401 - of
 
 
 #: The CPUs that a symbolic name means here.
-CPUS = Form("a name of CPUs", {"type": "string"}, _cpus)
+CPUS = Form("a name of CPUs, such as any, big, big:0 or little:0-1", {"type": "string"}, _cpus)
 
 
 def _clamp(value: Any, context: Context) -> int:  # noqa: ANN401 - of TOML

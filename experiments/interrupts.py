@@ -30,7 +30,7 @@ class InterruptFile(Placed):
     name: str = key("unique among interrupts", form=label(MOST_CHARACTERS))
     cpus: tuple[int, ...] = key("the CPUs that are interrupted", form=CPUS)
     period_us: int = key("from one interrupt to the next", LEAST_US, MOST_US, "us")
-    work_us: int = key("time in the handler, less than period_us", 1, MOST_US, "us")
+    work_us: int = key("time in the handler", 1, MOST_US, "us, less than period_us")
     start_us: int = key("how much later it starts", 0, MOST_START_US, "us", default=0)
 
     def check(self) -> None:

@@ -91,7 +91,7 @@ def test_a_key_is_explained() -> None:
     lines = output_of("explain", "core.parameters.issue_width").splitlines()
     assert lines == [
         "core.parameters.issue_width: instructions per cycle",
-        "  a table; optional",
+        "  a table with value (1..16 instructions per cycle) and source; optional",
         "  value: instructions per cycle",
         "  source: where it is from",
     ]
