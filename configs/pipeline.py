@@ -45,19 +45,13 @@ STAGES = {
     "minor": {
         "branch_delay": (1, 20, "cycles from a branch's execution to the fetch that follows")
     },
-    "o3": {
-        "fetch_to_decode": (1, 20, "cycles"),
-        "decode_to_rename": (1, 20, "cycles"),
-        "rename_to_issue": (1, 20, "cycles"),
-    },
+    "o3": dict.fromkeys(
+        ("fetch_to_decode", "decode_to_rename", "rename_to_issue"), (1, 20, "cycles")
+    ),
 }
 
 #: How many pipelines take loads, stores, or either, each one of them a cycle.
-MEMORY_PIPELINES = {
-    "load": (0, 4, "pipelines"),
-    "store": (0, 4, "pipelines"),
-    "load_store": (0, 4, "pipelines"),
-}
+MEMORY_PIPELINES = dict.fromkeys(("load", "store", "load_store"), (0, 4, "pipelines"))
 
 #: Look-up latencies of the caches, and how many lines a stride prefetcher runs ahead (0: none).
 CACHES = {
@@ -122,16 +116,12 @@ def _check(top: StrictTable, pipeline: Pipeline) -> None:
     memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
     for name in ("load", "store"):
         if not memory[name] and not memory["load_store"]:
-            raise bad_input(
-                top.file, f"memory_pipelines.{name}", 0, "at least 1, or load_store at least 1"
-            )
-    if pipeline.latencies["load"].value <= pipeline.caches["l1d"].value:
-        raise bad_input(
-            top.file,
-            "latencies.load",
-            pipeline.latencies["load"].value,
-            f"more than the L1D's own {pipeline.caches['l1d'].value} cycles",
-        )
+            allowed = "at least 1, or load_store at least 1"
+            raise bad_input(top.file, f"memory_pipelines.{name}", 0, allowed)
+    load, l1d = pipeline.latencies["load"].value, pipeline.caches["l1d"].value
+    if load <= l1d:
+        allowed = f"more than the L1D's own {l1d} cycles"
+        raise bad_input(top.file, "latencies.load", load, allowed)
 
 
 def _figures(

@@ -93,5 +93,4 @@ def read_conditions(table: StrictTable) -> SourceConditions:
         raise table.lacks("platform", f'the board that dvfs = "{BOARD}" means')
     if set_there.get("fast_switch") and set_there.get("dvfs") != BOARD:
         del set_there["fast_switch"]  # as it is
-    table.finish()
     return SourceConditions(source, platform, Controls(**set_there))

@@ -24,7 +24,7 @@ from eascope.experiments.scenario import (
 )
 from eascope.experiments.scenario_tasks import AttributesFile, TaskFile
 from eascope.host.errors import bad_input
-from eascope.host.keys import Place
+from eascope.host.keys import Place, WrongValue
 from eascope.host.strict import StrictTable, shown_path
 from eascope.rootfs.mixture import MOST_MIXTURES
 
@@ -122,7 +122,7 @@ def check_frames(scenario: Scenario, top: StrictTable) -> None:
         return
     table = top.table("frames")
     tasks = {task.name: task for task in scenario.tasks}
-    pacing, drawing = tasks[scenario.frames.paced_by], tasks[scenario.frames.drawn_by]
+    pacing, drawing = (tasks[table.one_of(role, tasks)] for role in ("paced_by", "drawn_by"))
     if pacing.period_us is None or pacing.clock == "exponential" or pacing.count != 1:
         raise table.error("paced_by", "a task of one thread with the same period in all phases")
     if drawing.count != 1:
@@ -165,7 +165,7 @@ def _check_words(program: Program, table: Place) -> None:
     more = len(members.command(program, full=True, offset_us=0).split()) - COMMAND_WORDS
     if more > 0:
         allowed = f"up to {variables - more}: the program's command has up to {COMMAND_WORDS} words"
-        raise bad_input(table.file, table.key("environment"), f"{variables} variables", allowed)
+        raise table.line(WrongValue("environment", f"{variables} variables", allowed))
 
 
 def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
@@ -201,8 +201,7 @@ def _check_memory(scenario: Scenario, files: Sequence[TaskFile]) -> None:
             waits = any(phase.wait == other.name for phase in task.phases)
             if other.memory != task.memory and (waits or task.names_met & other.names_met):
                 allowed = f"{other.memory:g}, the memory of {other.name}, for which it waits"
-                place = own.place
-                raise bad_input(place.file, place.key("memory"), task.memory, allowed)
+                raise own.place.line(WrongValue("memory", task.memory, allowed))
 
 
 def _check_waits(scenario: Scenario, files: Sequence[TaskFile]) -> None:
@@ -243,12 +242,8 @@ def check_measures(scenario: Scenario, tables: Sequence[StrictTable]) -> None:
             wrong = wrong_path(measure.path, named)
             wrong = wrong or _wrong_measure(measure.path, scenario)
             if wrong:
-                raise bad_input(
-                    table.file,
-                    table.key("statement"),
-                    ".".join(measure.path),
-                    f"a measure: {wrong}",
-                )
+                path = ".".join(measure.path)
+                raise table.line(WrongValue("statement", path, f"a measure: {wrong}"))
 
 
 def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:

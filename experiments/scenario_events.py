@@ -101,10 +101,10 @@ def events_of(
         else:
             place.only(("at_ms", "write"))
             own.need("write")
-            path, value = own.write or ("", "")
-            if other := allowed_boost(path, value, platform):
+            write = Write(own.at_ms, *(own.write or ("", "")))
+            if other := allowed_boost(write.path, write.value, platform):
                 raise place.error("write", other)
-            events.append(Write(own.at_ms, path, value))
+            events.append(write)
         key = hotplug or "group"
         if off and key in place.data:
             sets = [*bound]

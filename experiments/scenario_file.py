@@ -149,9 +149,6 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     interrupts = interrupts_of(top, own.interrupt)
     bound = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
     bound += [(f"interrupt {load.name}", {cpu}) for load in interrupts for cpu in load.cpus]
-    if own.frames:
-        for role in ("paced_by", "drawn_by"):
-            top.table("frames").one_of(role, names_there)
     for table, expectation in zip(expected, own.expect, strict=True):
         _check_expected(table, expectation)
     scenario = Scenario(

@@ -18,8 +18,7 @@ from eascope.experiments.scenario import (
     Phase,
     Task,
 )
-from eascope.host.errors import bad_input
-from eascope.host.keys import Placed, entries_of, key, label, maybe, same
+from eascope.host.keys import Placed, WrongValue, entries_of, key, label, maybe, same
 
 #: What the kernel takes as a runtime and as a period of a deadline task, in us.
 LEAST_RUNTIME_US, LEAST_PERIOD_US, MOST_PERIOD_US = 2, 100, 1 << 22
@@ -188,12 +187,8 @@ def _phase(own: PhaseFile, task: Attributes, others: list[str], last: bool) -> P
         place.one_of("wait", others)
     does = ("wait", "meet_before", "meet", "io_us", *_WORK, *_REST)
     if not any(getattr(own, name) for name in does):
-        raise bad_input(
-            place.file,
-            place.where,
-            place.data,
-            "wait, meet, one of run_us, runtime_us, run_instructions, io_us, sleep_us or period_us",
-        )
+        allowed = f"wait, meet, one of {', '.join(_WORK)}, io_us, sleep_us or period_us"
+        raise place.line(WrongValue("", place.data, allowed))
     states = any(getattr(own, name) is not None for name in entries_of(AttributesFile))
     attributes = _attributes(own, task) if states else None
     return Phase(**same(Phase, own) | {"attributes": attributes})

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from eascope.configs.platform_file import PLATFORMS
-from eascope.host.keys import Placed, WrongValue, key, same
+from eascope.host.keys import Placed, WrongValue, key
 from eascope.host.strict import read_toml
 
 FILE = Path(__file__).parent / "sources.toml"
@@ -76,23 +76,19 @@ def _documents() -> Mapping[str, Document]:
     return sources().documents
 
 
-@dataclass(frozen=True)
-class Stated:
+@dataclass(frozen=True, kw_only=True)
+class Stated(Placed):
     """A sentence of a source."""
 
+    number: int = key("by which a statement names it", 1, 999)
     document: str = key("its source", choices=_documents)
     says: str = key("the sentence")
     untested: str = key("why no scenario's statement says it; empty: one does", default="")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Numbered(Placed, Stated):
-    number: int = key("by which a statement names it", 1, 999)
-
-
 @dataclass(frozen=True)
 class _StatedFile:
-    statement: tuple[_Numbered, ...] = key("sentences", count=(1, 999))
+    statement: tuple[Stated, ...] = key("sentences", count=(1, 999))
 
     def check(self) -> None:
         seen: set[int] = set()
@@ -117,7 +113,7 @@ def read_stated(path: Path) -> dict[int, Stated]:
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     file = read_toml(path).decoded(_StatedFile)
-    return {one.number: Stated(**same(Stated, one)) for one in file.statement}
+    return {one.number: one for one in file.statement}
 
 
 def measurements() -> tuple[str, ...]:

@@ -345,7 +345,6 @@ def _own_file(
         table.read("boot", str, form=BOOT) if table.has("boot") else "",
         table.read("switch", tuple, form=SWITCHES) if table.has("switch") else (),
     )
-    table.finish()
     kernel = kernels[base.kernel]
     if patches or config:
         kernel = kernel.with_queue(made_queue(name, patches, config.encode()))
