@@ -24,6 +24,7 @@ from eascope.host.keys import (
     WrongValue,
     key,
     maybe,
+    named,
     read_table,
     schema,
 )
@@ -31,11 +32,12 @@ from eascope.kernels.state import cpu_list
 
 ROOT = "/sys/fs/cgroup"
 MOST_CHARACTERS = 24
-A_GROUP = "the name of a group"
+A_GROUP = named("the name of a group")
 #: A file that only kernels with the queue latnice have.
 LATENCY_NICE = "cpu.latency.nice"
 #: What the kernel takes as a period, and as the least quota, in us.
 LEAST_US, MOST_US, USUAL_US = 1000, 1_000_000, 100_000
+_ALL = "us, up to all CPUs' time in a period"
 _CPUSET = "cpuset.cpus"
 _PARTITION = f"{_CPUSET}.partition"
 #: Without it a thread that goes to a group waits for a grace period of RCU, some 15 ms. Android's
@@ -139,7 +141,7 @@ class MaxFile(Placed):
     """The time that a group's threads may have in a period, on all CPUs together."""
 
     period_us: int = key("the period", LEAST_US, MOST_US, "us", default=USUAL_US)
-    quota_us: int = key("time in it", LEAST_US, 32 * MOST_US, "us")
+    quota_us: int = key("time in it", LEAST_US, 32 * MOST_US, _ALL)
 
 
 def _max(value: Any, context: Context) -> str:  # noqa: ANN401 - of TOML
@@ -150,7 +152,7 @@ def _max(value: Any, context: Context) -> str:  # noqa: ANN401 - of TOML
         raise WrongValue("", value, "a table")
     own = read_table(MaxFile, context)
     most = own.period_us * len(context["platform"].cpus)
-    own.place.within("quota_us", LEAST_US, most, "us, up to all CPUs' time in a period")
+    own.place.within("quota_us", LEAST_US, most, _ALL)
     return f"{own.quota_us} {own.period_us}"
 
 
@@ -198,7 +200,7 @@ class GroupFile(Changeable):
     """A group of tasks and programs: a cgroup of the guest."""
 
     name: str = key("unique, and not root", form=NAME)
-    parent: str | None = maybe("the group in which it is", allowed=A_GROUP)
+    parent: str | None = maybe("the group in which it is", form=A_GROUP)
     partition: str | None = maybe("its CPUs have their own domains", choices=("root", "isolated"))
 
 

@@ -17,8 +17,6 @@ from eascope.kernels.switches import INTERRUPTS
 #: Timers that the kernel has room for; characters of a name.
 MOST_TIMERS, MOST_CHARACTERS = 64, 24
 LEAST_US, MOST_US = 20, 1_000_000
-#: The shortest warm-up is twice as long, so all loads have begun by START.
-MOST_START_US = 100_000
 #: What a CPU's handlers may take together: without the rest, nothing on it would end.
 MOST_PERCENT = 90
 
@@ -31,7 +29,8 @@ class InterruptFile(Placed):
     cpus: tuple[int, ...] = key("the CPUs that are interrupted", form=CPUS)
     period_us: int = key("from one interrupt to the next", LEAST_US, MOST_US, "us")
     work_us: int = key("time in the handler", 1, MOST_US, "us, less than period_us")
-    start_us: int = key("how much later it starts", 0, MOST_START_US, "us", default=0)
+    #: The shortest warm-up is twice as long as the most, so all loads have begun by START.
+    start_us: int = key("how much later it starts", 0, 100_000, "us", default=0)
 
     def check(self) -> None:
         """A handler ends before the next one is due."""

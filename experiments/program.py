@@ -83,7 +83,6 @@ class Program:
 
     :param member: None for one that `launch` starts, with its name and a count.
     :param group: in which it starts; None: the root.
-    :param short_start_ms: how long after the window's start it starts, in a short run.
     """
 
     name: str
@@ -205,7 +204,7 @@ class ProgramFile(Placed, Member):
     cpus: tuple[int, ...] | None = maybe("on which it may run", form=CPUS)
     short_start_ms: int = key("start, from the window's", 1, MOST_START_MS, "ms", default=0)
     full_start_ms: int = key("the same with --full", 1, MOST_START_MS, "ms", default=0)
-    group: str | None = maybe("the group in which it starts", allowed=A_GROUP)
+    group: str | None = maybe("the group in which it starts", form=A_GROUP)
     uclamp: Clamps | None = maybe("utilization clamps")
 
 

@@ -26,7 +26,7 @@ from eascope.experiments.groups import CPUS, LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
 from eascope.experiments.rtapp_grammar import RtAppFile
-from eascope.host.keys import Context, Form, WrongValue, is_line, is_plain, key, label, maybe
+from eascope.host.keys import Context, Form, WrongValue, is_line, is_plain, key, label, maybe, named
 from eascope.kernels.switches import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 
@@ -49,10 +49,6 @@ MOST_THREADS = 99
 MOST_CHARACTERS = 12
 #: rt-app's load argument is a 32-bit int; ten minutes of work in one burst stays below it.
 LONGEST_US = 600_000_000
-#: Of a turn's work; beyond it, most turns would do next to nothing.
-MOST_CV = 2.0
-#: They are to be over before the warm-up is.
-MOST_START_TURNS = 100
 #: Of a task's time; beyond it, a core's own cycles for each miss leave no time on some platforms.
 MOST_MEMORY = 0.7
 #: A task's load signals follow its changes within 100 to 200 ms.
@@ -97,7 +93,9 @@ class Phase:
     """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
 
     loops: int | None = maybe("number of turns; without it, to the end", 1, 1_000_000)
-    wait: str | None = maybe("sleep until it has done its work", allowed="the name of another task")
+    wait: str | None = maybe(
+        "sleep until it has done its work", form=named("the name of another task")
+    )
     meet_before: tuple[str, ...] = key("as meet, before the work", form=MEET, default=())
     run_us: int | None = maybe("work, by the largest CPU at its top OPP", 1, LONGEST_US, "us")
     runtime_us: int | None = maybe("busy by the clock, on any CPU", 1, LONGEST_US, "us")
@@ -166,14 +164,15 @@ class Task:
     repeat: int | None = key("how often the phases run", form=REPEAT, default=1)
     attributes: Attributes = Attributes()
     phases: tuple[Phase, ...] = ()
-    work_cv: float = key("spread of a turn's work", 0, MOST_CV, default=0.0)
+    #: Beyond 2, most turns would do next to nothing.
+    work_cv: float = key("spread of a turn's work", 0, 2.0, default=0.0)
     clock: str = key("kind of timer", choices=CLOCKS, default="exact")
     memory: float = key("share of time that waits for memory", 0, MOST_MEMORY, default=0.0)
     start_within_us: int | None = maybe("most that a seed shifts its start", 0, LONGEST_US, "us")
     latency_nice: int | None = maybe("how much its threads mind to wait", -20, 19)
     slice_us: int | None = maybe("how long EEVDF lets them run at a time", 100, 100_000, "us")
     start_cpus: tuple[int, ...] = key("the CPUs on which it starts", form=CPUS, default=())
-    start_turns: int = key("turns that it does there", 1, MOST_START_TURNS, default=1)
+    start_turns: int = key("turns that it does there", 1, 100, default=1)
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
     recorded: tuple[str, ...] = key("threads, in place of phases", form=RECORDED, default=())

@@ -11,7 +11,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.groups import A_GROUP, CPUS, Changeable, Group, check_change, group_of
 from eascope.experiments.program import Program
 from eascope.experiments.scenario import Move, Task, WindowLengths, Write
-from eascope.host.keys import Context, Form, WrongValue, entries_of, key, maybe
+from eascope.host.keys import Context, Form, WrongValue, entries_of, key, maybe, named
 from eascope.kernels.state import cpu_list
 from eascope.kernels.switches import (
     ENERGY_AWARE,
@@ -51,8 +51,8 @@ class EventFile(Changeable):
     write: tuple[str, str] | None = maybe("into a file of the kernel", form=WRITE)
     offline: tuple[int, ...] = key("CPUs that go offline", form=CPUS, default=())
     online: tuple[int, ...] = key("CPUs that come back", form=CPUS, default=())
-    task: str | None = maybe("it goes to group", allowed="the name of a task")
-    group: str | None = maybe("where it goes, or whose attributes change", allowed=A_GROUP)
+    task: str | None = maybe("it goes to group", form=named("the name of a task"))
+    group: str | None = maybe("where it goes, or whose attributes change", form=A_GROUP)
 
 
 def events_of(
@@ -92,7 +92,7 @@ def events_of(
                 raise place.error(hotplug, "in a scenario without partitions")
             place.only(("at_ms", hotplug))
             events += _hotplug(hotplug, own, platform, off)
-        elif own.task or own.group:
+        elif {"task", "group"} & {*place.data}:
             events += _of_group(own, groups, tasks)
             if isinstance(events[-1], Move):
                 homes[events[-1].task] = events[-1].group
@@ -163,7 +163,7 @@ def _of_group(
 ) -> list[Write | Move]:
     """A task goes to a group, or attributes of a group change."""
     place = own.place
-    if own.task:
+    if own.task is not None:
         task = tasks[place.one_of("task", tasks)]
         group = group_of(place, groups, task.affinities)
         if group is None:

@@ -228,11 +228,11 @@ def _check_expected(table: StrictTable, own: Expectation) -> None:
     for name in ("size_of", "measured"):
         if own.size_percent is None and own.size is None and name in table.data:
             raise table.error(name, "only with size_percent or size")
-    table.within("size_of", 1, len(parsed.parts), "")
+    table.within("size_of", 1, len(parsed.parts), "comparisons from 1")
     if own.states and (own.states not in (known := stated()) or known[own.states].untested):
         allowed = "the number of a statement in experiments/statements.toml without untested"
         raise table.error("states", allowed)
-    if own.measured:
+    if "measured" in table.data:
         table.one_of("measured", measurements())
 
 

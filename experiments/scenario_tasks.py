@@ -76,7 +76,7 @@ class TaskFile(AttributesFile, Task):
     """Equal threads, with their phases."""
 
     pin: str | None = maybe("a thread per CPU of cpus, pinned to it", choices=("each",))
-    group_name: str | None = maybe("its threads are there", name="group", allowed=A_GROUP)
+    group_name: str | None = maybe("its threads are there", name="group", form=A_GROUP)
     phase: tuple[PhaseFile, ...] = key("what it does", count=(1, 1000), default=())
 
 
@@ -181,9 +181,9 @@ def _phase(own: PhaseFile, task: Attributes, others: list[str], last: bool) -> P
         allowed = "an integer: only the last phase of a task without repeat may go on to the end"
         raise place.lacks("loops", allowed)
     for name in ("wait", "meet_before", "meet"):
-        if getattr(own, name) and not others:
+        if name in place.data and not others:
             raise place.error(name, "the name of another task, and there is none")
-    if own.wait:
+    if own.wait is not None:
         place.one_of("wait", others)
     does = ("wait", "meet_before", "meet", "io_us", *_WORK, *_REST)
     if not any(getattr(own, name) for name in does):

@@ -33,14 +33,10 @@ def key_of(entry: Field[Any]) -> str:
 
 
 @cache
-def _types(kind: Hashable) -> dict[str, Any]:
-    """Type of every field of the class ``kind``."""
-    return get_type_hints(kind)
-
-
-@cache
-def _fields(kind: Any) -> tuple[Field[Any], ...]:
-    return fields(kind)
+def _fields(kind: Any) -> list[tuple[Field[Any], Any]]:
+    """The fields of the class ``kind``, with their types."""
+    types = get_type_hints(kind)
+    return [(entry, types[entry.name]) for entry in fields(kind)]
 
 
 def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
@@ -56,19 +52,18 @@ def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
         allowed = f"{schema}, in this version of eascope"
         raise WrongValue(_at(key, "schema"), value.get("schema"), allowed)
     hashed = cast(Hashable, kind)  # mypy takes a class for its objects
-    known, types, rest = _fields(hashed), _types(hashed), dict(value)
+    known, rest = _fields(hashed), dict(value)
     given: dict[str, Any] = {}
-    for entry in known:
+    for entry, kind_of in known:
         if entry.metadata.get("rest"):
             continue
-        kind_of, name = types[entry.name], key_of(entry)
-        if name in rest:
+        if (name := key_of(entry)) in rest:
             given[entry.name] = _decode(kind_of, rest.pop(name), key, name)
         elif entry.default is MISSING and entry.default_factory is MISSING:
             raise WrongValue(_at(key, name), MISSING, _words(kind_of))
-    for entry in known:
+    for entry, kind_of in known:
         if entry.metadata.get("rest"):
-            part = get_args(types[entry.name])[1]
+            part = get_args(kind_of)[1]
             given[entry.name] = {name: _decode(part, rest[name], key, name) for name in rest}
             rest = {}
     if rest:

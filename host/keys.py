@@ -95,13 +95,14 @@ class Place:
     def within(self, key: str, least: int, most: int, unit: str) -> None:
         """Refuse a number whose bounds depend on another key."""
         if key in self.data and not least <= self.data[key] <= most:
-            raise self.error(key, f"an integer in {least}..{most}{f' ({unit})' if unit else ''}")
+            raise self.error(key, f"an integer in {least}..{most} ({unit})")
 
     def one_of(self, key: str, known: Iterable[str]) -> str:
         """The text at ``key``, which is one of ``known``, or it is an error."""
         value: str = self.data[key]
         if value not in (names := sorted(known)):
-            raise self.error(key, f"one of {', '.join(names)}{nearest(value, names)}")
+            near = nearest(value, names) if is_line(value) else ""
+            raise self.error(key, f"one of {', '.join(names)}{near}")
         return value
 
     def only(self, allowed: Iterable[str]) -> None:
@@ -166,6 +167,11 @@ def label(most: int) -> Form:
     pattern = f"[a-z][a-z0-9_]{{0,{most - 1}}}"
     allowed = f"1 to {most} of a-z 0-9 _, beginning with a letter"
     return text_form(re.compile(pattern).fullmatch, allowed, f"^{pattern}$")
+
+
+def named(allowed: str) -> Form:
+    """The form of what `Place.one_of` checks, where all that it may be is known."""
+    return Form(allowed, {"type": "string"}, lambda value, context: value)
 
 
 #: A table that another reader checks.

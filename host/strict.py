@@ -227,8 +227,8 @@ class StrictTable(Place):
 
         :param allowed: for messages; by default it lists the choices.
         """
-        options = {"choices": choices, "allowed": allowed, "count": (least, 0)}
-        return self.read(key, tuple[str, ...], **options)
+        count = (least, 0)
+        return self.read(key, tuple[str, ...], choices=choices, allowed=allowed, count=count)
 
     def table(self, key: str) -> StrictTable:
         """The table at ``key``."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from eascope.engines.records import Traits
-from eascope.host.keys import key, maybe, text_form
+from eascope.host.keys import key, maybe, named, text_form
 from eascope.host.record import REST, Record
 from eascope.kernels.provenance import KERNEL_SRC, KernelProvenance
 from eascope.kernels.releases import number
@@ -19,7 +19,7 @@ from eascope.rootfs.provenance import ImageProvenance
 #: busy loop's work of all tasks, in seconds of the largest CPU at its top OPP.
 TURNS, WAKE_UPS, PROGRAMS, BUSY_LOOP = "turns", "wakeups", "programs", "busy_loop"
 
-_TASK = "the name of a task"
+_TASK = named("the name of a task")
 _UNIT = text_form(
     re.compile("[a-z][a-z -]{0,23}").fullmatch,
     "what one unit is called, in 1 to 24 of a-z, space and -",
@@ -32,7 +32,7 @@ class WorkRecord(Record):
     """The unit in which a scenario counts work."""
 
     unit: str = key("its name, such as frame", form=_UNIT)
-    counted: str = key("what is counted", allowed="turns.TASK, wakeups.TASK or programs")
+    counted: str = key("what is counted", form=named("turns.TASK, wakeups.TASK or programs"))
 
 
 #: What is counted where a scenario says nothing and has no programs.
@@ -43,8 +43,8 @@ LOOPS_WORK = WorkRecord("s of work", BUSY_LOOP)
 class FramesRecord(Record):
     """The tasks that make frames; each has one thread."""
 
-    paced_by: str = key("the task whose periods frames begin with", allowed=_TASK)
-    drawn_by: str = key("the task whose turn ends with the frame", allowed=_TASK)
+    paced_by: str = key("the task whose periods frames begin with", form=_TASK)
+    drawn_by: str = key("the task whose turn ends with the frame", form=_TASK)
     periods: int = key("how many periods after its beginning a frame is due", 1, 9, default=1)
 
 
@@ -252,11 +252,11 @@ class Expectation(Record):
     source: str = key("who states it, and where")
     size_percent: float | None = maybe("the effect that the source measured", -100, 1000)
     fails_under: tuple[str, ...] = key(
-        "of which it must not be shown", count=(0, 99), default=(), allowed="a list of variants"
+        "of which it must not hold", count=(0, 99), default=(), allowed="a list of other variants"
     )
     size: float | None = maybe("the same in the unit of the comparison", -1e9, 1e9)
-    size_of: int = key("which comparison the size is of, from 1", 1, 99, default=1)
-    measured: str = key("who measured it", default="", allowed="a name of experiments/sources.toml")
+    size_of: int = key("that the size is of", 1, 99, "comparisons from 1", default=1)
+    measured: str = key("who measured it", default="", form=named("a name of sources.toml"))
     states: int = key("the number of the sentence in statements.toml", 1, 999, default=0)
 
 
