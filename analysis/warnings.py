@@ -16,6 +16,7 @@ def warnings(comparison: Comparison) -> list[str]:
     return [
         *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
         *_missed_interrupts(comparison),
+        *_stirred(comparison),
         *_hangs_on_idle(comparison),
         *_system_rate(comparison),
         *_window(comparison.cell),
@@ -63,6 +64,17 @@ def _missed_interrupts(comparison: Comparison) -> Iterator[str]:
             if missed:
                 periods = f"{missed:.0f} of {count + missed:.0f} periods"
                 yield f"interrupt {load} missed {periods} under {name}"
+
+
+def _stirred(comparison: Comparison) -> Iterator[str]:
+    """Threads that only place the others, still there because CPUs had no time for them."""
+    for name, by_seed in comparison.results.items():
+        if times := [found for each in by_seed.values() if (found := each.more.get("stirred_s"))]:
+            yield (
+                f"threads that stir CPUs before the window ran up to {1000 * max(times):.3g} ms "
+                f"within it in {len(times)} of {len(by_seed)} seeds under {name}: "
+                "a longer warmup_ms ends them"
+            )
 
 
 def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from eascope.analysis.records.cell import STIR
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
 from eascope.experiments.draws import Draws, apportioned
@@ -33,7 +34,7 @@ STIR_MS = 1_000
 STIR_BURSTS = 20
 STIR_WORK_US = (1_000, 5_000)
 
-BACKGROUND, STIR = "bg", "stir"
+BACKGROUND = "bg"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 from eascope.analysis.records.cell import (
     LOOPS_WORK,
     PROGRAMS,
+    STIR,
     TURNS,
     WAKE_UPS,
     Expectation,
@@ -25,7 +26,7 @@ from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
 from eascope.experiments.conditions import read_conditions
 from eascope.experiments.groups import CPUS, GroupFile, groups_of
 from eascope.experiments.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
-from eascope.experiments.others import BACKGROUND, STIR, threads_besides
+from eascope.experiments.others import BACKGROUND, threads_besides
 from eascope.experiments.program import ProgramFile, program_from
 from eascope.experiments.recorded import read_recorded
 from eascope.experiments.rtapp_own import read_own, task_of, text_of

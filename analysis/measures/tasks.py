@@ -138,6 +138,13 @@ def _together(data: RunData) -> pl.DataFrame:
     return slices.placement(until, data.platform)
 
 
+@measure(unit="s", events=("sched_switch",))
+def stirred_s(data: RunData) -> float | None:
+    """Running time of threads that only stir, which is to end before the window."""
+    threads = pl.col("thread").is_in(data.cell.replicate.stirring)
+    return data.placement.filter(threads)["run_ns"].sum() / 1e9 or None
+
+
 @measure(keys="<program>", unit="1/s", files=(LOGS,), lines=Lines("throughput"))
 def throughput(data: RunData) -> dict[str, float]:
     """Operations of a program per second, by its own count and the guest's clock."""

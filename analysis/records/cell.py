@@ -53,6 +53,9 @@ SCHEMA = 1
 #: Of `CellRecord.set_otherwise`: a seed draws starts alone.
 NO_NOISE = "no-noise"
 
+#: What names of threads that only stir begin with; no task's name does.
+STIR = "stir"
+
 #: The group of tasks that are in none of the scenario's.
 NO_GROUP = "root"
 
@@ -226,6 +229,11 @@ class ReplicateRecord(Record):
     stir_ms: int
     rng_seed: str
     threads_sha256: str
+
+    @property
+    def stirring(self) -> tuple[str, ...]:
+        """Threads that only stir."""
+        return tuple(name for name in self.others if name.startswith(STIR))
 
 
 @dataclass(frozen=True)

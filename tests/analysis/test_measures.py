@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from eascope.analysis import derive, rows
-from eascope.analysis.measures import MEASURES, cpus, registry, stages
+from eascope.analysis.measures import MEASURES, cpus, registry, stages, tasks
 from eascope.analysis.measures.__main__ import table
 from eascope.analysis.measures.kernel import counted, pushes
 from eascope.analysis.measures.registry import LOGS, Lines, Measure, measure
@@ -99,7 +99,7 @@ def test_a_measure_asks_for_the_events_that_it_declares(
     measure: Measure, source: Callable[[], RunData]
 ) -> None:
     measured = source()
-    assert measure.function(measured) is not None or measure.name == "memory_j"
+    assert measure.function(measured) is not None or measure.name in ("memory_j", "stirred_s")
     assert isinstance(measured.trace, NotingTrace)
     assert measured.trace.asked == set(measure.events) - {"print"}
     silent = source()
@@ -227,6 +227,18 @@ def test_a_wakeup_has_its_share_of_all_work(source: Callable[[], RunData]) -> No
     assert result["busy_per_wakeup_us"] == pytest.approx(busy_us / wakeups)
     per_cpu = cpus.per_cpu(data)["work"]
     assert result["instructions_per_wakeup"] == pytest.approx(per_cpu.sum() / wakeups)
+
+
+def test_stirring_within_the_window_is_measured(source: Callable[[], RunData]) -> None:
+    data = source()
+    assert tasks.stirred_s.function(data) is None
+    thread, run_ns = data.placement.group_by("thread").agg(pl.col("run_ns").sum()).row(0)
+    data.__dict__["placement"] = data.placement.with_columns(
+        pl.col("thread").replace({thread: "stir1"})
+    )
+    replicate = replace(data.cell.replicate, others=("bg0", "stir1"))
+    data.__dict__["cell"] = replace(data.cell, replicate=replicate)
+    assert tasks.stirred_s.function(data) == run_ns / 1e9
 
 
 def test_settled_migrations_are_those_before_the_first_end() -> None:

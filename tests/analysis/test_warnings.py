@@ -102,6 +102,14 @@ def test_interrupts_that_were_missed_are_said(platform: Platform) -> None:
     assert lines == ["interrupt nic missed 3 of 20 periods under cas"]
 
 
+def test_stirring_within_the_window_is_said(platform: Platform) -> None:
+    none, some, more = ({"more": {"stirred_s": s} if s else {}} for s in (0, 0.0123, 0.25))
+    assert warnings(compared(platform, [none, none, none], [some, none, more])) == [
+        "threads that stir CPUs before the window ran up to 250 ms within it in 2 of 3 seeds "
+        "under cas: a longer warmup_ms ends them"
+    ]
+
+
 def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
     late = {"deadlines": {"decode": Deadlines(60, 9, late=9, unfinished=0)}}
     assert warnings(compared(platform, [late], [{}])) == []
