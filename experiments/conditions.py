@@ -16,9 +16,9 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
 from eascope.experiments.controls import Controls
 from eascope.experiments.scenario_names import path_of
-from eascope.host.errors import RequestError, missing_key
+from eascope.host.errors import RequestError
 from eascope.host.strict import StrictTable, read_toml
-from eascope.kernels.switches import read_switches
+from eascope.kernels.switches import SWITCHES
 
 TABLE = "source_conditions"
 #: The table's keys, all optional but the first.
@@ -85,15 +85,12 @@ def read_conditions(table: StrictTable) -> SourceConditions:
     if table.has("platform"):
         platform = table.text("platform", [path.stem for path in PLATFORMS.glob("*.toml")])
     set_there: dict[str, Any] = {
-        name: read_switches(table) if knob.kind is tuple else knob.read(table)
+        name: table.read(name, tuple, form=SWITCHES) if knob.kind is tuple else knob.read(table)
         for name, knob in CONTROLS.items()
         if knob.conditions and table.has(name)
     }
     if set_there.get("dvfs") == BOARD and not platform:
-        raise missing_key(
-            table.file, table.key("platform"), f'the board that dvfs = "{BOARD}" means'
-        )
+        raise table.lacks("platform", f'the board that dvfs = "{BOARD}" means')
     if set_there.get("fast_switch") and set_there.get("dvfs") != BOARD:
         del set_there["fast_switch"]  # as it is
-    table.finish()
     return SourceConditions(source, platform, Controls(**set_there))

@@ -7,22 +7,37 @@ All are threaded, because rt-app's threads are of one process and their groups m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from eascope.analysis.records.cell import NO_GROUP
 from eascope.configs.cpunames import CpuNameError
 from eascope.configs.platform import Platform
-from eascope.host.strict import StrictTable
+from eascope.host.keys import (
+    NAME,
+    Context,
+    Form,
+    Place,
+    Placed,
+    WrongValue,
+    key,
+    maybe,
+    named,
+    read_table,
+    schema,
+)
 from eascope.kernels.state import cpu_list
 
 ROOT = "/sys/fs/cgroup"
-MOST_GROUPS, MOST_CHARACTERS = 20, 24
+MOST_CHARACTERS = 24
+A_GROUP = named("the name of a group")
 #: A file that only kernels with the queue latnice have.
 LATENCY_NICE = "cpu.latency.nice"
 #: What the kernel takes as a period, and as the least quota, in us.
 LEAST_US, MOST_US, USUAL_US = 1000, 1_000_000, 100_000
+_ALL = "us, up to all CPUs' time in a period"
 _CPUSET = "cpuset.cpus"
 _PARTITION = f"{_CPUSET}.partition"
 #: Without it a thread that goes to a group waits for a grace period of RCU, some 15 ms. Android's
@@ -62,173 +77,210 @@ class Group:
         return replace(self, files=tuple(files))
 
 
-def read_cpus(table: StrictTable, platform: Platform, key: str = "cpus") -> tuple[int, ...] | None:
-    """The CPUs that a symbolic name means here, or ``None`` if no name is stated."""
-    if not table.has(key):
-        return None
+def _cpus(value: Any, context: Context) -> tuple[int, ...]:  # noqa: ANN401 - of TOML
+    platform = context["platform"]
     try:
-        return platform.resolve(table.data[key])
+        cpus: tuple[int, ...] = platform.resolve(value)
     except CpuNameError as error:
-        raise table.error(key, f"{error.allowed} (platform {platform.name})") from error
+        raise WrongValue("", value, f"{error.allowed} (platform {platform.name})") from error
+    return cpus
 
 
-def _uclamp(table: StrictTable, platform: Platform) -> Iterator[tuple[str, str]]:
-    for name, clamp in zip(("min", "max"), read_clamps(table, platform), strict=True):
-        if clamp is not None:
-            # Hundredths of a percent, of which the kernel makes the same clamp again.
-            percent, part = divmod(round(clamp * 10_000 / 1024), 100)
-            yield f"cpu.uclamp.{name}", "max" if clamp == 1024 else f"{percent}.{part:02}"
+#: The CPUs that a symbolic name means here.
+CPUS = Form("a name of CPUs, such as any, big, big:0 or little:0-1", {"type": "string"}, _cpus)
 
 
-def _idle(table: StrictTable, _: Platform) -> Iterator[tuple[str, str]]:
-    yield "cpu.idle", str(int(table.flag("idle")))
-    if table.flag("idle") and table.has("weight"):
-        raise table.error("weight", "not together with idle: an idle group has the least weight")
+def _clamp(value: Any, context: Context) -> int:  # noqa: ANN401 - of TOML
+    """An absolute clamp, or one relative to a cluster's capacity: ``1.0*little+1``."""
+    platform = context["platform"]
+    clusters = {cluster.name: cluster for cluster in platform.clusters}
+    clamp: int | None = None
+    if isinstance(value, int) and not isinstance(value, bool):
+        clamp = value
+    elif isinstance(value, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*\*\s*([\w-]+?)\s*(?:([+-])\s*(\d+))?", value)
+        if match and match[2] in clusters:
+            capacity = platform.capacities[clusters[match[2]].cpus[0]]
+            offset = int(match[4] or 0) * (-1 if match[3] == "-" else 1)
+            clamp = int(Fraction(match[1]) * capacity) + offset
+    if clamp is None or not 0 <= clamp <= 1024:
+        example = platform.clusters[0].name
+        raise WrongValue(
+            *("", value),
+            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{example}" '
+            f'or "1.0*{example}+1", with a result in 0..1024',
+        )
+    return clamp
 
 
-def _weight(table: StrictTable, _: Platform) -> Iterator[tuple[str, str]]:
-    yield "cpu.weight", str(table.integer("weight", 1, 10_000))
+_CLAMP = Form(
+    "0..1024, or relative to a cluster's capacity",
+    {"type": ["integer", "string"], "minimum": 0, "maximum": 1024},
+    _clamp,
+)
 
 
-def _max(table: StrictTable, platform: Platform) -> Iterator[tuple[str, str]]:
-    if table.data["max"] == "none":
-        yield "cpu.max", f"max {USUAL_US}"
-        return
-    own = table.table("max")
-    period = USUAL_US
-    if own.has("period_us"):
-        period = own.integer("period_us", LEAST_US, MOST_US, "us")
-    most = period * len(platform.cpus)
-    quota = own.integer("quota_us", LEAST_US, most, "us, up to all CPUs' time in a period")
-    own.finish()
-    yield "cpu.max", f"{quota} {period}"
+@dataclass(frozen=True)
+class Clamps:
+    """``uclamp`` of a task, a program or a group."""
+
+    min: int | None = maybe("boost", form=_CLAMP)
+    max: int | None = maybe("cap", form=_CLAMP)
+
+    def check(self) -> None:
+        """The boost is no more than the cap."""
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise WrongValue("min", self.min, f"up to max, which is {self.max}")
 
 
-def _cpus(table: StrictTable, platform: Platform) -> Iterator[tuple[str, str]]:
-    if (cpus := read_cpus(table, platform)) is not None:
-        yield _CPUSET, cpu_list(cpus)
+NO_CLAMPS = Clamps()
 
 
-def _partition(table: StrictTable, platform: Platform) -> Iterator[tuple[str, str]]:
-    yield _PARTITION, table.text("partition", ("root", "isolated"))
-    cpus = read_cpus(table, platform)
-    if cpus is None or len(cpus) == len(platform.cpus):
-        raise table.error("partition", "only together with cpus, which are not all of the platform")
-    if table.has("parent"):
-        raise table.error("partition", "in a group without a parent")
+@dataclass(frozen=True, kw_only=True)
+class MaxFile(Placed):
+    """The time that a group's threads may have in a period, on all CPUs together."""
+
+    period_us: int = key("the period", LEAST_US, MOST_US, "us", default=USUAL_US)
+    quota_us: int = key("time in it", LEAST_US, 32 * MOST_US, _ALL)
 
 
-def _latency_nice(table: StrictTable, _: Platform) -> Iterator[tuple[str, str]]:
-    yield LATENCY_NICE, str(table.integer("latency_nice", -20, 19))
+def _max(value: Any, context: Context) -> str:  # noqa: ANN401 - of TOML
+    """``cpu.max`` as the kernel has it."""
+    if value == "none":
+        return f"max {USUAL_US}"
+    if not isinstance(value, dict):
+        raise WrongValue("", value, "a table")
+    own = read_table(MaxFile, context)
+    most = own.period_us * len(context["platform"].cpus)
+    own.place.within("quota_us", LEAST_US, most, _ALL)
+    return f"{own.quota_us} {own.period_us}"
 
 
-#: Keys of a group, in the order in which their files are written.
-_ATTRIBUTES: dict[str, Callable[[StrictTable, Platform], Iterator[tuple[str, str]]]] = {
-    "uclamp": _uclamp,
-    "weight": _weight,
-    "idle": _idle,
-    "max": _max,
-    "cpus": _cpus,
-    "partition": _partition,
-    "latency_nice": _latency_nice,
-}
-KEYS = ("name", "parent", *_ATTRIBUTES)
-#: Of those, keys that an event may change.
-CHANGEABLE = tuple(key for key in _ATTRIBUTES if key != "partition")
+_MAX = Form('a table, or "none"', {"anyOf": [{"const": "none"}, schema(MaxFile)]}, _max)
 
 
-def read_files(table: StrictTable, platform: Platform) -> Files:
-    """The attributes of a group, or of an event that changes some, as files of its cgroup."""
-    return tuple(
-        item
-        for key, files in _ATTRIBUTES.items()
-        if table.has(key)
-        for item in files(table, platform)
-    )
+@dataclass(frozen=True, kw_only=True)
+class Changeable(Placed):
+    """Attributes of a group that an event may change, in the order in which they are written."""
+
+    uclamp: Clamps | None = maybe("as a task's")
+    weight: int | None = maybe("its share of a CPU", 1, 10_000)
+    idle: bool | None = maybe("the least weight, as policy idle")
+    max: str | None = maybe("time in a period, on all CPUs together", form=_MAX)
+    cpus: tuple[int, ...] | None = maybe("its CPUs", form=CPUS)
+    latency_nice: int | None = maybe("for whoever has none of its own", -20, 19)
+
+    def check(self) -> None:
+        """An idle group has no weight."""
+        if self.idle and self.weight is not None:
+            allowed = "not together with idle: an idle group has the least weight"
+            raise WrongValue("weight", self.weight, allowed)
+
+    def files(self, partition: str | None = None) -> Iterator[tuple[str, str]]:
+        """Files of the cgroup, with what is written there."""
+        clamps = self.uclamp or NO_CLAMPS
+        for name, clamp in (("min", clamps.min), ("max", clamps.max)):
+            if clamp is not None:
+                # Hundredths of a percent, of which the kernel makes the same clamp again.
+                percent, part = divmod(round(clamp * 10_000 / 1024), 100)
+                yield f"cpu.uclamp.{name}", "max" if clamp == 1024 else f"{percent}.{part:02}"
+        plain = {
+            "cpu.weight": self.weight,
+            "cpu.idle": self.idle if self.idle is None else int(self.idle),
+            "cpu.max": self.max,
+            _CPUSET: self.cpus and cpu_list(self.cpus),
+            _PARTITION: partition,
+            LATENCY_NICE: self.latency_nice,
+        }
+        yield from ((file, str(value)) for file, value in plain.items() if value is not None)
 
 
-def read_groups(top: StrictTable, platform: Platform) -> tuple[Group, ...]:
-    """The tables ``[[group]]``, parents before children.
+@dataclass(frozen=True, kw_only=True)
+class GroupFile(Changeable):
+    """A group of tasks and programs: a cgroup of the guest."""
+
+    name: str = key("unique, and not root", form=NAME)
+    parent: str | None = maybe("the group in which it is", form=A_GROUP)
+    partition: str | None = maybe("its CPUs have their own domains", choices=("root", "isolated"))
+
+
+def groups_of(files: Sequence[GroupFile], platform: Platform) -> tuple[Group, ...]:
+    """The groups, parents before children.
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    tables: dict[str, StrictTable] = {}
-    for table in top.tables("group", 1, MOST_GROUPS) if top.has("group") else ():
-        table.only(KEYS)
-        name = table.name("name")
-        if name in tables:
-            raise table.error("name", "a name that no other group has")
-        if name == NO_GROUP or len(name) > MOST_CHARACTERS:
+    left: dict[str, GroupFile] = {}
+    for own in files:
+        if own.name in left:
+            raise own.place.error("name", "a name that no other group has")
+        if own.name == NO_GROUP or len(own.name) > MOST_CHARACTERS:
             whoever = f"{NO_GROUP}: it has whoever is in no group"
-            raise table.error("name", f"up to {MOST_CHARACTERS} characters, and not {whoever}")
-        tables[name] = table
-    made: dict[str, Group] = {}
-    while len(made) < len(tables):
-        left = [name for name in tables if name not in made]
-        ready = [name for name in left if _parent(tables[name], tables) in (None, *made)]
+            raise own.place.error("name", f"up to {MOST_CHARACTERS} characters, and not {whoever}")
+        left[own.name] = own
+    known, made = {*left}, dict[str, Group]()
+    for own in files:
+        if own.parent is not None:
+            own.place.one_of("parent", known)
+    while left:
+        ready = [name for name in left if left[name].parent in (None, *made)]
         if not ready:
-            table = tables[left[0]]
-            raise table.error("parent", f"a group that is not below {left[0]} itself")
+            name, own = next(iter(left.items()))
+            raise own.place.error("parent", f"a group that is not below {name} itself")
         for name in ready:
-            parent = made.get(_parent(tables[name], tables) or "")
-            made[name] = _group(tables[name], name, parent, platform)
+            own = left.pop(name)
+            made[name] = _group(own, made.get(own.parent or ""), platform)
     return tuple(made.values())
 
 
-def _parent(table: StrictTable, known: dict[str, StrictTable]) -> str | None:
-    return table.text("parent", known) if table.has("parent") else None
-
-
-def _group(table: StrictTable, name: str, parent: Group | None, platform: Platform) -> Group:
-    files = read_files(table, platform)
-    table.finish()
-    cpus = read_cpus(table, platform)
+def _group(own: GroupFile, parent: Group | None, platform: Platform) -> Group:
+    if own.partition:
+        if own.cpus is None or len(own.cpus) == len(platform.cpus):
+            allowed = "only together with cpus, which are not all of the platform"
+            raise own.place.error("partition", allowed)
+        if own.parent:
+            raise own.place.error("partition", "in a group without a parent")
     above = parent.cpus if parent else None
-    if cpus and above and not {*cpus} <= {*above}:
-        raise table.error("cpus", f"CPUs of its parent, which has {cpu_list(above)}")
-    return Group(name, f"{parent.path if parent else ROOT}/{name}", files, cpus or above)
+    if own.cpus and above and not {*own.cpus} <= {*above}:
+        raise own.place.error("cpus", f"CPUs of its parent, which has {cpu_list(above)}")
+    path = f"{parent.path if parent else ROOT}/{own.name}"
+    return Group(own.name, path, tuple(own.files(own.partition)), own.cpus or above)
 
 
-def read_change(
-    table: StrictTable,
-    group: Group,
-    groups: Sequence[Group],
-    platform: Platform,
-    inside: Sequence[tuple[int, ...]],
-) -> Files:
-    """The attributes of ``group`` that an event changes; none: it names none.
+def check_change(
+    own: Changeable, group: Group, groups: Sequence[Group], inside: Sequence[tuple[int, ...]]
+) -> None:
+    """Check a change of attributes of ``group`` by an event.
 
     :param inside: sets of CPUs of each of which the group must keep one, those of its tasks.
     :raises RequestError: one line, for what the kernel would refuse.
     """
-    files = read_files(table, platform)
-    if table.has("weight") and ("cpu.idle", "1") in group.files:
-        raise table.error("weight", f"no weight: {group.name} is idle, and has the least")
-    if (cpus := read_cpus(table, platform)) is not None:
+    if own.weight is not None and ("cpu.idle", "1") in group.files:
+        raise own.place.error("weight", f"no weight: {group.name} is idle, and has the least")
+    if own.cpus is not None:
         above = group.path.rpartition("/")[0]
         parent = next((other for other in groups if other.path == above), None)
-        if parent and parent.cpus and not {*cpus} <= {*parent.cpus}:
-            raise table.error("cpus", f"CPUs of its parent, which has {cpu_list(parent.cpus)}")
-        if any(not {*cpus} & {*some} for some in inside):
-            raise table.error("cpus", "CPUs of which each task of the group may have one")
-    return files
+        if parent and parent.cpus and not {*own.cpus} <= {*parent.cpus}:
+            allowed = f"CPUs of its parent, which has {cpu_list(parent.cpus)}"
+            raise own.place.error("cpus", allowed)
+        if any(not {*own.cpus} & {*some} for some in inside):
+            raise own.place.error("cpus", "CPUs of which each task of the group may have one")
 
 
-def read_group(
-    table: StrictTable, groups: Sequence[Group], cpus: Sequence[tuple[int, ...]] = ()
+def group_of(
+    place: Place, groups: Sequence[Group], cpus: Sequence[tuple[int, ...]] = ()
 ) -> Group | None:
     """The group that a task, a program or an event names.
 
     :param cpus: sets of CPUs of each of which it must have one, or the kernel refuses them.
     """
-    if not table.has("group"):
+    if "group" not in place.data:
         return None
     if not groups:
-        raise table.error("group", "the name of a [[group]], and there is none")
-    name = table.text("group", [group.name for group in groups])
-    group = next(group for group in groups if group.name == name)
+        raise place.error("group", "the name of a [[group]], and there is none")
+    named = {group.name: group for group in groups}
+    group = named[place.one_of("group", named)]
     if group.cpus and any(not {*group.cpus} & {*some} for some in cpus):
-        raise table.error("group", f"a group with CPUs of its cpus; it has {cpu_list(group.cpus)}")
+        raise place.error("group", f"a group with CPUs of its cpus; it has {cpu_list(group.cpus)}")
     return group
 
 
@@ -281,43 +333,3 @@ def reported(groups: Sequence[Group], written_paths: Collection[str]) -> Iterato
         quota = f"{group.path}/cpu.max" in written_paths
         if quota or any(file == "cpu.max" for file, _ in group.files):
             yield f"report {group.path}/cpu.stat"
-
-
-def read_clamps(owner: StrictTable, platform: Platform) -> tuple[int | None, int | None]:
-    """``uclamp.min`` and ``uclamp.max`` of a task or program; None if not stated.
-
-    :raises RequestError: one line: file, key, value, what is allowed.
-    """
-    if not owner.has("uclamp"):
-        return None, None
-    table = owner.table("uclamp")
-    low, high = (_clamp(table, key, platform) for key in ("min", "max"))
-    table.finish()
-    if low is not None and high is not None and low > high:
-        raise table.error("min", f"up to max, which is {high}")
-    return low, high
-
-
-def _clamp(table: StrictTable, key: str, platform: Platform) -> int | None:
-    """An absolute clamp, or one relative to a cluster's capacity: ``1.0*little+1``."""
-    if not table.has(key):
-        return None
-    value = table.data[key]
-    clusters = {cluster.name: cluster for cluster in platform.clusters}
-    clamp: int | None = None
-    if isinstance(value, int) and not isinstance(value, bool):
-        clamp = value
-    elif isinstance(value, str):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*\*\s*([\w-]+?)\s*(?:([+-])\s*(\d+))?", value)
-        if match and match[2] in clusters:
-            capacity = platform.capacities[clusters[match[2]].cpus[0]]
-            offset = int(match[4] or 0) * (-1 if match[3] == "-" else 1)
-            clamp = int(Fraction(match[1]) * capacity) + offset
-    if clamp is None or not 0 <= clamp <= 1024:
-        example = platform.clusters[0].name
-        raise table.error(
-            key,
-            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{example}" '
-            f'or "1.0*{example}+1", with a result in 0..1024',
-        )
-    return clamp

@@ -7,14 +7,25 @@ A program is executed in full: no part of it is ever elided.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
-from eascope.configs.platform import Platform
-from eascope.experiments.groups import Group, read_clamps, read_cpus, read_group
+from eascope.experiments.groups import A_GROUP, CPUS, NO_CLAMPS, Clamps, Group, group_of
 from eascope.experiments.program_kinds import KINDS, Kind, measured
-from eascope.host.strict import StrictTable
+from eascope.host.keys import (
+    Context,
+    Form,
+    Placed,
+    WrongValue,
+    entries_of,
+    is_line,
+    key,
+    label,
+    maybe,
+    same,
+)
 from eascope.rootfs.content import MINIMAL
 from eascope.rootfs.image import LAUNCH
 
@@ -23,39 +34,43 @@ MOST_CHARACTERS = 13
 #: Words of a program's arguments: with all other keys but variables, the guest's agent takes them.
 MOST_WORDS = 40
 MEASURED, LOAD, SERVER = "measured", "load", "server"
-ROLES = (MEASURED, LOAD, SERVER)
 #: When a measured program ends.
 ITSELF, WINDOW = "itself", "window"
-#: Simulated seconds after which a program is taken to hang.
-LIMIT_S = 120
 #: Longest time from the window's start to a program's.
 MOST_START_MS = 600_000
-#: Keys of a program that the guest's `member` starts.
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _WORDS = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 
+def _environment(value: Any, context: Context) -> tuple[tuple[str, str], ...]:  # noqa: ANN401
+    if not isinstance(value, dict):
+        raise WrongValue("", value, _ENVIRONMENT.allowed)
+    for name, text in value.items():
+        if not is_line(text) or not _VARIABLE.fullmatch(name) or " " in text:
+            allowed = "a name of letters, digits and _, a value without spaces"
+            raise WrongValue(name, text, allowed)
+    return tuple(value.items())
+
+
+_ENVIRONMENT = Form(
+    "a table", {"type": "object", "additionalProperties": {"type": "string"}}, _environment
+)
+
+
 @dataclass(frozen=True)
 class Member:
-    """Further settings of a program of the programs image: its start, its stop and its role.
+    """Further settings of a program of the programs image: its start, its stop and its role."""
 
-    :param role: one of `ROLES`.
-    :param stop: `ITSELF` or `WINDOW`.
-    :param arguments: the scenario's, with ``{count}`` in place of its count.
-    :param latency_nice: its own; None: not stated.
-    :param exit: the expected exit status.
-    """
-
-    role: str
-    stop: str
-    arguments: str
-    nice: int | None
-    uclamp_min: int | None
-    uclamp_max: int | None
-    environment: tuple[tuple[str, str], ...]
-    exit: int
-    limit_s: int
-    latency_nice: int | None = None
+    role: str = key("what it is for", choices=(MEASURED, LOAD, SERVER), default="")
+    stop: str = key("when it ends", choices=(ITSELF, WINDOW), default="")
+    arguments: str = key("words, with {count} for the count", default="")
+    nice: int | None = maybe("its nice value", -20, 19)
+    uclamp_min: int | None = None
+    uclamp_max: int | None = None
+    environment: tuple[tuple[str, str], ...] = key("environment", form=_ENVIRONMENT, default=())
+    exit: int = key("the expected exit status", 0, 125, default=0)
+    limit_s: int = key("simulated; then it hangs", 1, 3600, "s", default=120)
+    latency_nice: int | None = maybe("how much it minds to wait", -20, 19)
 
     def without_latency_nice(self) -> Member:
         """The same for a kernel that has no such attribute."""
@@ -68,7 +83,6 @@ class Program:
 
     :param member: None for one that `launch` starts, with its name and a count.
     :param group: in which it starts; None: the root.
-    :param short_start_ms: how long after the window's start it starts, in a short run.
     """
 
     name: str
@@ -88,7 +102,7 @@ class Program:
 
     @property
     def role(self) -> str:
-        """One of `ROLES`."""
+        """Measured, load or server."""
         return self.member.role if self.member else MEASURED
 
     @property
@@ -179,105 +193,81 @@ class Program:
         )
 
 
-def read_program(
-    table: StrictTable, platform: Platform, image: str, groups: Sequence[Group]
-) -> Program:
+@dataclass(frozen=True, kw_only=True)
+class ProgramFile(Placed, Member):
+    """A real program of the guest's image."""
+
+    name: str = key("its name in measures", form=label(MOST_CHARACTERS))
+    run: str = key("the kind of program", choices=KINDS)
+    full_count: int = key("operations with --full", 1, 10_000_000, default=0)
+    short_count: int = key("operations without", 1, 10_000_000, "up to full_count", default=0)
+    cpus: tuple[int, ...] | None = maybe("on which it may run", form=CPUS)
+    short_start_ms: int = key("start, from the window's", 1, MOST_START_MS, "ms", default=0)
+    full_start_ms: int = key("the same with --full", 1, MOST_START_MS, "ms", default=0)
+    group: str | None = maybe("the group in which it starts", form=A_GROUP)
+    uclamp: Clamps | None = maybe("utilization clamps")
+
+
+def program_from(own: ProgramFile, image: str, groups: Sequence[Group]) -> Program:
     """One ``[[program]]``.
 
     :param image: the scenario's guest image.
     :param groups: the scenario's.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    name = table.text("name")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > MOST_CHARACTERS:
-        raise table.error("name", f"1 to {MOST_CHARACTERS} of a-z 0-9 _, beginning with a letter")
-    run = table.text("run", KINDS)
-    content = KINDS[run].content
-    if content and image not in content.images:
-        images = " or ".join(f'image = "{image}"' for image in content.images)
-        raise table.error("run", f"programs of the image {image!r}; {run} needs {images}")
-    if image == MINIMAL and run == "busybox":
-        raise table.error("run", 'busybox needs image = "programs"')
+    place, kind = own.place, KINDS[own.run]
+    if kind.content and image not in kind.content.images:
+        images = " or ".join(f'image = "{image}"' for image in kind.content.images)
+        raise place.error("run", f"programs of the image {image!r}; {own.run} needs {images}")
+    if image == MINIMAL and own.run == "busybox":
+        raise place.error("run", 'busybox needs image = "programs"')
     # What exists on the minimal image is started as ever: its runs keep their keys.
-    member = _member(table, platform, KINDS[run]) if KINDS[run].arguments is not None else None
-    full = short = 0
-    if member is None or "{count}" in member.arguments or table.has("full_count"):
-        full = table.integer("full_count", 1, 10_000_000)
-        short = table.integer("short_count", 1, full, "up to full_count")
-    if member and full and "{count}" not in member.arguments:
-        raise table.error("arguments", "a text with {count}, since full_count says how often")
-    cpus = read_cpus(table, platform)
-    later = [0, 0]
-    if table.has("short_start_ms") or table.has("full_start_ms"):
-        keys = ("short_start_ms", "full_start_ms")
-        later = [table.integer(key, 1, MOST_START_MS, "ms") for key in keys]
+    member = None
+    if kind.arguments is not None:
+        member = _member(own, kind)
+    else:
+        place.only({*entries_of(ProgramFile)} - {*entries_of(Member), "uclamp"})
+    counted = "{count}" in own.arguments
+    if member is None or counted or own.full_count:
+        own.need("full_count", "short_count")
+        place.within("short_count", 1, own.full_count, "up to full_count")
+    elif own.short_count:
+        place.only({*entries_of(ProgramFile)} - {"short_count"})
+    if member and own.full_count and not counted:
+        raise place.error("arguments", "a text with {count}, since full_count says how often")
+    if own.short_start_ms or own.full_start_ms:
+        own.need("short_start_ms", "full_start_ms")
         if member and (member.role != MEASURED or member.stop != ITSELF):
-            raise table.error("short_start_ms", "only for a measured program that ends by itself")
-    program = Program(
-        name=name,
-        run=run,
-        cpus=cpus,
-        short_count=short,
-        full_count=full,
-        member=member,
-        group=read_group(table, groups, [cpus] if cpus else ()),
-        short_start_ms=later[0],
-        full_start_ms=later[1],
-    )
-    table.finish()
-    return program
+            raise place.error("short_start_ms", "only for a measured program that ends by itself")
+    group = group_of(place, groups, [own.cpus] if own.cpus else ())
+    return Program(**same(Program, own) | {"member": member, "group": group})
 
 
-def _member(table: StrictTable, platform: Platform, kind: Kind) -> Member:
-    run = table.text("run")
-    default = SERVER if kind.is_server else MEASURED if measured(run) else LOAD
-    role = table.text("role", ROLES) if table.has("role") else default
+def _member(own: ProgramFile, kind: Kind) -> Member:
+    place, run, is_measured = own.place, own.run, measured(own.run)
+    role = own.role or (SERVER if kind.is_server else MEASURED if is_measured else LOAD)
     if (role == SERVER) != kind.is_server:
-        raise table.error("role", f'"{SERVER}" for servers, and for these only')
-    if role == MEASURED and not measured(run):
-        raise table.error("role", f'"{LOAD}": no measure reads what {run} prints')
-    stop = WINDOW if role != MEASURED else ITSELF
-    if table.has("stop"):
-        stop = table.text("stop", (ITSELF, WINDOW))
+        raise place.error("role", f'"{SERVER}" for servers, and for these only')
+    if role == MEASURED and not is_measured:
+        raise place.error("role", f'"{LOAD}": no measure reads what {run} prints')
+    stop = own.stop or (WINDOW if role != MEASURED else ITSELF)
     if role == MEASURED and stop == WINDOW and not kind.reports_when_stopped:
-        raise table.error("stop", f'"{ITSELF}": {run} prints no results when it is stopped')
+        raise place.error("stop", f'"{ITSELF}": {run} prints no results when it is stopped')
     if role != MEASURED and stop != WINDOW:
-        raise table.error("stop", f'"{WINDOW}": a {role} does not end by itself')
-    low, high = read_clamps(table, platform)
-    member = Member(
-        role=role,
-        stop=stop,
-        arguments=_arguments(table, kind.refused if role == MEASURED else None),
-        nice=table.integer("nice", -20, 19) if table.has("nice") else None,
-        uclamp_min=low,
-        uclamp_max=high,
-        environment=tuple(_environment(table)) if table.has("environment") else (),
-        exit=table.integer("exit", 0, 125) if table.has("exit") else 0,
-        limit_s=table.integer("limit_s", 1, 3600, "s") if table.has("limit_s") else LIMIT_S,
-        latency_nice=table.integer("latency_nice", -20, 19) if table.has("latency_nice") else None,
-    )
-    return member
+        raise place.error("stop", f'"{WINDOW}": a {role} does not end by itself')
+    _check_arguments(own, kind.refused if role == MEASURED else None)
+    clamps = own.uclamp or NO_CLAMPS
+    clamped = {"uclamp_min": clamps.min, "uclamp_max": clamps.max}
+    return Member(**same(Member, own) | {"role": role, "stop": stop} | clamped)
 
 
-def _arguments(table: StrictTable, refused: tuple[str, str] | None) -> str:
-    """The program's arguments as words; none if not stated.
+def _check_arguments(own: ProgramFile, refused: tuple[str, str] | None) -> None:
+    """Check that a program's arguments are plain words.
 
     :param refused: as a `Kind` has it; None: its output is not read.
     """
-    if not table.has("arguments"):
-        return ""
-    text = table.text("arguments")
-    if not _WORDS.fullmatch(text) or len(text.split()) > MOST_WORDS:
-        raise table.error("arguments", f"up to {MOST_WORDS} words with single spaces, no quoting")
+    place, text = own.place, own.arguments
+    if text and (not _WORDS.fullmatch(text) or len(text.split()) > MOST_WORDS):
+        raise place.error("arguments", f"up to {MOST_WORDS} words with single spaces, no quoting")
     if refused and any(re.fullmatch(refused[0], word) for word in text.split()):
-        raise table.error("arguments", refused[1])
-    return text
-
-
-def _environment(table: StrictTable) -> Iterator[tuple[str, str]]:
-    variables = table.table("environment")
-    for name in variables.data:
-        value = variables.text(name)
-        if not _VARIABLE.fullmatch(name) or " " in value:
-            raise variables.error(name, "a name of letters, digits and _, a value without spaces")
-        yield name, value
+        raise place.error("arguments", refused[1])

@@ -138,11 +138,7 @@ def _phase_of_rt_app(part: Mapping[str, Any]) -> Phase:
     return Phase(
         loops=loops if (loops := part.get("loop", 1)) > 0 else None,
         wait="another" if events(part, *WAITS) else None,
-        meet_before=(),
         run_us=sum(events(part, "run", "runtime")) or None,
-        runtime_us=None,
-        run_instructions=None,
-        meet=(),
         sleep_us=sum(events(part, "sleep")) or None,
         period_us=sum(timers(part)) or None,
         cpus=tuple(part["cpus"]) if part.get("cpus") else None,

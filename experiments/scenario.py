@@ -8,8 +8,10 @@ capacity. `experiments.scenario_file` reads a scenario for a platform.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from eascope.analysis.records.cell import (
     LOOPS_WORK,
@@ -18,11 +20,13 @@ from eascope.analysis.records.cell import (
     InterruptRecord,
     WorkRecord,
 )
+from eascope.configs.cpunames import CpuNameError
 from eascope.experiments.conditions import SourceConditions
-from eascope.experiments.groups import LATENCY_NICE, Group
+from eascope.experiments.groups import CPUS, LATENCY_NICE, Group
 from eascope.experiments.program import Program
 from eascope.experiments.recorded import Recorded
 from eascope.experiments.rtapp_grammar import RtAppFile
+from eascope.host.keys import Context, Form, WrongValue, is_line, is_plain, key, label, maybe, named
 from eascope.kernels.switches import ONLINE_CPU
 from eascope.rootfs.content import MINIMAL
 
@@ -41,8 +45,14 @@ BACKGROUNDS = {
 #: Policies of threads, by class.
 FAIR, REALTIME, DEADLINE = ("other", "batch", "idle"), ("fifo", "rr"), "deadline"
 MOST_THREADS = 99
-MOST_PHASES = 1000
-MOST_EXPECTATIONS = 99
+#: Of a task's name: Linux keeps 15 of a thread's; rt-app appends ``-N``.
+MOST_CHARACTERS = 12
+#: rt-app's load argument is a 32-bit int; ten minutes of work in one burst stays below it.
+LONGEST_US = 600_000_000
+#: Of a task's time; beyond it, a core's own cycles for each miss leave no time on some platforms.
+MOST_MEMORY = 0.7
+#: A task's load signals follow its changes within 100 to 200 ms.
+LEAST_WARMUP_MS = 200
 #: How long it takes until threads are in their groups, by thread (measured on juno-r2: 1.1 ms).
 PLACING_MS = 3
 
@@ -62,64 +72,110 @@ class Attributes:
     deadline: tuple[int, int, int] | None = None
 
 
+def _meet(value: Any, context: Context) -> tuple[str, ...]:  # noqa: ANN401 - of TOML
+    names = [value] if isinstance(value, str) else value
+    good = lambda name: isinstance(name, str) and re.fullmatch("[a-z][a-z0-9_]*", name)  # noqa: E731
+    if not isinstance(names, list) or not names or not all(map(good, names)):
+        raise WrongValue("", value, MEET.allowed)
+    return tuple(names)
+
+
+#: Names of meeting points, in the order in which they are reached.
+MEET = Form(
+    "a name of a-z 0-9 _, or a list of such names",
+    {"type": ["string", "array"], "minLength": 1, "minItems": 1, "items": {"type": "string"}},
+    _meet,
+)
+
+
 @dataclass(frozen=True)
 class Phase:
-    """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end).
+    """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
 
-    ``meet_before`` and ``meet`` name the points at which it waits for another task, before and
-    after the work.
-    """
-
-    loops: int | None
-    wait: str | None
-    meet_before: tuple[str, ...]
-    run_us: int | None
-    runtime_us: int | None
-    run_instructions: int | None
-    meet: tuple[str, ...]
-    sleep_us: int | None
-    period_us: int | None
-    cpus: tuple[int, ...] | None
-    #: How long it waits for the I/O device behind the work; None: it does no I/O.
-    io_us: int | None = None
+    loops: int | None = maybe("number of turns; without it, to the end", 1, 1_000_000)
+    wait: str | None = maybe(
+        "sleep until it has done its work", form=named("the name of another task")
+    )
+    meet_before: tuple[str, ...] = key("as meet, before the work", form=MEET, default=())
+    run_us: int | None = maybe("work, by the largest CPU at its top OPP", 1, LONGEST_US, "us")
+    runtime_us: int | None = maybe("busy by the clock, on any CPU", 1, LONGEST_US, "us")
+    run_instructions: int | None = maybe("work, in instructions of the busy loop", 1, 10**12)
+    meet: tuple[str, ...] = key("where it waits for another task", form=MEET, default=())
+    sleep_us: int | None = maybe("rest of this length", 1, LONGEST_US, "us")
+    period_us: int | None = maybe("rest until the next period", 100, LONGEST_US, "us")
+    cpus: tuple[int, ...] | None = maybe("where it may run from this phase on", form=CPUS)
+    io_us: int | None = maybe("sleep in I/O after the work", 1, 1_000_000, "us")
     #: Those of its turns; None: the task's.
     attributes: Attributes | None = None
 
 
+def _count(value: Any, context: Context) -> int:  # noqa: ANN401 - of TOML
+    if isinstance(value, str):  # as many as the CPUs of that name
+        try:
+            return len(context["platform"].resolve(value))
+        except CpuNameError as error:
+            raise WrongValue("", value, f"an integer, or {error.allowed}") from error
+    if not is_plain(int, value) or not 1 <= value <= MOST_THREADS:
+        raise WrongValue("", value, f"an integer in 1..{MOST_THREADS}")
+    return int(value)
+
+
+def _repeat(value: Any, context: Context) -> int | None:  # noqa: ANN401 - of TOML
+    if not (is_plain(int, value) and 1 <= value <= 1_000_000) and value != "forever":
+        raise WrongValue("", value, REPEAT.allowed)
+    return None if value == "forever" else int(value)
+
+
+def _recorded(value: Any, context: Context) -> tuple[str, ...]:  # noqa: ANN401 - of TOML
+    if value != "others" and not (isinstance(value, list) and value and all(map(is_line, value))):
+        raise WrongValue("", value, RECORDED.allowed)
+    return () if value == "others" else tuple(value)
+
+
+_WORDS = ["integer", "string"]
+COUNT = Form(
+    f"an integer in 1..{MOST_THREADS}, or a name of CPUs",
+    {"type": _WORDS, "minimum": 1, "maximum": MOST_THREADS},
+    _count,
+)
+REPEAT = Form(
+    'an integer in 1..1000000, or "forever"',
+    {"type": _WORDS, "minimum": 1, "maximum": 1_000_000, "pattern": "^forever$"},
+    _repeat,
+)
+RECORDED = Form(
+    'threads of the scenario\'s recording that no task above has, or "others": the rest',
+    {"type": ["string", "array"], "pattern": "^others$", "items": {"type": "string"}},
+    _recorded,
+)
+
+
 @dataclass(frozen=True)
 class Task:
-    """``count`` equal threads. ``cpus`` and the clamps are resolved against the platform.
+    """Equal threads; CPUs and clamps are resolved against the platform.
 
-    With ``pinned`` each thread has one of ``cpus`` for itself. The phases are repeated ``repeat``
-    times (``None``: to the end).
+    With ``pinned`` each thread has one of ``cpus`` for itself.
     """
 
-    name: str
-    count: int
-    cpus: tuple[int, ...] | None
-    pinned: bool
-    repeat: int | None
-    attributes: Attributes
-    phases: tuple[Phase, ...]
-    #: How a turn's work varies: its standard deviation divided by its mean.
-    work_cv: float = 0.0
-    #: What its timer is: one of `CLOCKS`.
-    clock: str = "exact"
-    #: Share of its time, on the largest CPU at its top OPP, that no clock shortens.
-    memory: float = 0.0
-    #: The most that its start is shifted by; None: by its own period.
-    start_within_us: int | None = None
-    #: How much its threads mind to wait; None: not stated, so the kernel's.
-    latency_nice: int | None = None
-    #: How long EEVDF lets its threads run at a time; None: not stated, so the kernel's.
-    slice_us: int | None = None
-    #: The CPUs on which its threads do their first `start_turns` turns, one thread after another.
-    start_cpus: tuple[int, ...] = ()
-    start_turns: int = 1
+    name: str = key("unique", form=label(MOST_CHARACTERS))
+    count: int = key("number of equal threads", form=COUNT, default=1)
+    cpus: tuple[int, ...] | None = maybe("on which they may run", form=CPUS)
+    pinned: bool = False
+    repeat: int | None = key("how often the phases run", form=REPEAT, default=1)
+    attributes: Attributes = Attributes()
+    phases: tuple[Phase, ...] = ()
+    #: Beyond 2, most turns would do next to nothing.
+    work_cv: float = key("spread of a turn's work", 0, 2.0, default=0.0)
+    clock: str = key("kind of timer", choices=CLOCKS, default="exact")
+    memory: float = key("share of time that waits for memory", 0, MOST_MEMORY, default=0.0)
+    start_within_us: int | None = maybe("most that a seed shifts its start", 0, LONGEST_US, "us")
+    latency_nice: int | None = maybe("how much its threads mind to wait", -20, 19)
+    slice_us: int | None = maybe("how long EEVDF lets them run at a time", 100, 100_000, "us")
+    start_cpus: tuple[int, ...] = key("the CPUs on which it starts", form=CPUS, default=())
+    start_turns: int = key("turns that it does there", 1, 100, default=1)
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
-    #: Its threads in the scenario's recording, which has their bursts; its phase says nothing then.
-    recorded: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = key("threads, in place of phases", form=RECORDED, default=())
 
     @property
     def varies(self) -> bool:
@@ -180,12 +236,12 @@ class WindowLengths:
     ``until`` names that end: ``tasks-end`` or ``programs-end``.
     """
 
-    warmup_ms: int
-    short_ms: int | None
-    full_ms: int | None
-    until: str | None = None
+    warmup_ms: int = key("before the window", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
+    short_ms: int | None = maybe("its length", 1, 3_000_000, "ms, up to full_ms")
+    full_ms: int | None = maybe("its length with --full", 1, 3_000_000, "ms")
+    until: str | None = maybe("in place of a length", choices=("tasks-end", "programs-end"))
     #: Time before the warm-up in which the variant's own switches are not written yet.
-    mainline_ms: int = 0
+    mainline_ms: int = key("mainline goes first", LEAST_WARMUP_MS, 600_000, "ms", default=0)
 
     def length_ms(self, full: bool) -> int | None:
         """The measured part's length, or ``None``: until the tasks or programs end."""

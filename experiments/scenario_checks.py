@@ -14,18 +14,18 @@ from eascope.analysis.records.cell import NO_GROUP
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import CAPACITY_SCALE, Platform
 from eascope.experiments import members
-from eascope.experiments.program import Program
+from eascope.experiments.program import Program, ProgramFile
 from eascope.experiments.scenario import (
     DEADLINE,
-    MOST_EXPECTATIONS,
-    MOST_PHASES,
     MOST_THREADS,
     REALTIME,
     Scenario,
     Task,
 )
+from eascope.experiments.scenario_tasks import AttributesFile, TaskFile
 from eascope.host.errors import bad_input
-from eascope.host.strict import StrictTable
+from eascope.host.keys import Place, WrongValue
+from eascope.host.strict import StrictTable, shown_path
 from eascope.rootfs.mixture import MOST_MIXTURES
 
 #: The guest's agent starts up to 32 processes, of which a program takes four.
@@ -34,10 +34,11 @@ MOST_MEMBERS = 7
 COMMAND_WORDS = 64
 
 
-def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
+def check_tasks(scenario: Scenario, files: Sequence[TaskFile]) -> None:
     """Check tasks across tables: unique names, the number of threads, an end if one is needed."""
     seen: set[str] = set()
-    for task, table in zip(scenario.tasks, tables, strict=True):
+    for task, own in zip(scenario.tasks, files, strict=True):
+        table = own.place
         if task.name in seen:
             raise table.error("name", "a name that no other task has")
         seen.add(task.name)
@@ -50,53 +51,51 @@ def check_tasks(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
         if scenario.window.until == "tasks-end" and task.recorded:
             raise table.error("recorded", 'nothing, because window.until is "tasks-end"')
         if scenario.window.until == "tasks-end" and task.endless:
-            last = table.tables("phase", 1, MOST_PHASES)[-1]
-            raise last.error("loops", 'an integer, because window.until is "tasks-end"')
-    _check_meetings(scenario, tables)
-    _check_memory(scenario, tables)
-    _check_waits(scenario, tables)
+            allowed = 'an integer, because window.until is "tasks-end"'
+            raise own.phase[-1].place.error("loops", allowed)
+    _check_meetings(scenario, files)
+    _check_memory(scenario, files)
+    _check_waits(scenario, files)
     threads = sum(task.count for task in scenario.tasks if not task.recorded)
     if threads > MOST_THREADS:
-        raise bad_input(tables[0].file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
+        file = shown_path(scenario.path)
+        raise bad_input(file, "task", f"{threads} threads", f"up to {MOST_THREADS}")
 
 
-def check_attributes(
-    scenario: Scenario, tables: tuple[StrictTable, ...], platform: Platform
-) -> None:
+def check_attributes(scenario: Scenario, files: Sequence[TaskFile], platform: Platform) -> None:
     """Check what the kernel would refuse of attributes, or rt-app cannot take back."""
     wanted = Fraction(0)
-    for task, table in zip(scenario.tasks, tables, strict=True):
-        for number, phase in enumerate(task.phases):
+    for task, own in zip(scenario.tasks, files, strict=True):
+        parts: list[AttributesFile] = [own, *own.phase]
+        for phase in own.phase:
             if phase.io_us not in (None, scenario.io_us):
-                where = table.tables("phase", 1, MOST_PHASES)[number]
-                raise where.error("io_us", f"{scenario.io_us}, as in other phases: one device")
+                allowed = f"{scenario.io_us}, as in other phases: one device"
+                raise phase.place.error("io_us", allowed)
         every = task.all_attributes
         policies = {each.policy for each in every}
         lows = {each.uclamp_min is None for each in every}
         if len(lows) > 1 and policies & {*REALTIME}:
             # Without one it has what the kernel gives real-time tasks, which is a setting.
             allowed = "no min that the task itself does not have, in a task with fifo or rr"
-            where = next(one for one in _parts(table) if "min" in one.data.get("uclamp", ()))
-            raise where.error("uclamp", allowed)
+            where = next(one for one in parts if one.uclamp and one.uclamp.min is not None)
+            raise where.place.error("uclamp", allowed)
         if task.slice_us is not None and len(policies) > 1:
-            raise table.error("slice_us", "not together with a phase's policy, which resets it")
+            allowed = "not together with a phase's policy, which resets it"
+            raise own.place.error("slice_us", allowed)
         if DEADLINE not in policies:
             continue
         apart = any(group.is_partition for group in scenario.groups)
         if task.affinities or apart or (task.group and task.group.cpus):
             allowed = "no deadline task with cpus, in a group with cpus, or beside a partition: "
-            where = next(one for one in _parts(table) if one.data.get("policy") == DEADLINE)
-            raise where.error("policy", allowed + "the kernel wants all CPUs for it")
-        shares = [Fraction(each.deadline[0], each.deadline[2]) for each in every if each.deadline]
-        wanted += task.count * max(shares)
+            where = next(one for one in parts if one.policy == DEADLINE)
+            raise where.place.error("policy", allowed + "the kernel wants all CPUs for it")
+        shares = [
+            (Fraction(one.deadline[0], one.deadline[2]), one) for one in parts if one.deadline
+        ]
+        share, where = max(shares, key=lambda share: share[0])
+        wanted += task.count * share
         if allowed := not_admitted(platform, wanted, task.name):
-            where = max(
-                (one for one in _parts(table) if "deadline" in one.data),
-                key=lambda one: Fraction(
-                    *map(one.data["deadline"].get, ("runtime_us", "period_us"))
-                ),
-            )
-            raise where.error("deadline", allowed)
+            raise where.place.error("deadline", allowed)
 
 
 def not_admitted(platform: Platform, wanted: Fraction, name: str) -> str:
@@ -117,31 +116,25 @@ def not_admitted(platform: Platform, wanted: Fraction, name: str) -> str:
     )
 
 
-def _parts(table: StrictTable) -> list[StrictTable]:
-    """A task's own table, and those of its phases."""
-    return [table, *table.tables("phase", 1, MOST_PHASES)]
-
-
 def check_frames(scenario: Scenario, top: StrictTable) -> None:
     """Check that one thread's period begins a frame, and one thread's turn ends it."""
     if scenario.frames is None:
         return
     table = top.table("frames")
     tasks = {task.name: task for task in scenario.tasks}
-    pacing, drawing = tasks[scenario.frames.paced_by], tasks[scenario.frames.drawn_by]
+    pacing, drawing = (tasks[table.one_of(role, tasks)] for role in ("paced_by", "drawn_by"))
     if pacing.period_us is None or pacing.clock == "exponential" or pacing.count != 1:
         raise table.error("paced_by", "a task of one thread with the same period in all phases")
     if drawing.count != 1:
         raise table.error("drawn_by", "a task of one thread")
 
 
-def check_programs(
-    scenario: Scenario, tables: tuple[StrictTable, ...], window: StrictTable
-) -> None:
+def check_programs(scenario: Scenario, files: Sequence[ProgramFile], window: Place) -> None:
     """Check that the window ends with the programs that end, and that no task ends before."""
     seen = {task.name for task in scenario.tasks}
     threads: dict[str, str] = {}
-    for program, table in zip(scenario.programs, tables, strict=True):
+    for program, own in zip(scenario.programs, files, strict=True):
+        table = own.place
         if program.name in seen:
             raise table.error("name", "a name that no task and no other program has")
         seen.add(program.name)
@@ -155,7 +148,7 @@ def check_programs(
             raise table.error("run", f"a scenario with a program {server}, which serves it")
     count = sum(program.member is not None for program in scenario.programs)
     if count > MOST_MEMBERS:
-        raise bad_input(tables[0].file, "program", f"{count} programs", f"up to {MOST_MEMBERS}")
+        raise bad_input(window.file, "program", f"{count} programs", f"up to {MOST_MEMBERS}")
     ends = any(program.ends_itself for program in scenario.programs)
     if (scenario.window.until == "programs-end") != ends:
         raise window.error(
@@ -166,13 +159,13 @@ def check_programs(
             raise window.error("until", f"tasks without an end, and {task.name} has one")
 
 
-def _check_words(program: Program, table: StrictTable) -> None:
+def _check_words(program: Program, table: Place) -> None:
     """Check that the guest's agent takes a program's command with all its variables."""
     variables = len(program.member.environment) if program.member else 0
     more = len(members.command(program, full=True, offset_us=0).split()) - COMMAND_WORDS
     if more > 0:
         allowed = f"up to {variables - more}: the program's command has up to {COMMAND_WORDS} words"
-        raise bad_input(table.file, table.key("environment"), f"{variables} variables", allowed)
+        raise table.line(WrongValue("environment", f"{variables} variables", allowed))
 
 
 def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
@@ -181,11 +174,11 @@ def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
     return [(names.count(name), loops) for names, loops in places if name in names]
 
 
-def _check_meetings(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
+def _check_meetings(scenario: Scenario, files: Sequence[TaskFile]) -> None:
     """Check that two threads meet, each as often as the other; else one would wait for ever."""
-    for task, table in zip(scenario.tasks, tables, strict=True):
-        for number, phase in enumerate(() if task.recorded else task.phases):
-            where = table.tables("phase", 1, MOST_PHASES)[number]
+    for own in files:
+        for phase in own.phase:
+            where = phase.place
             for name in phase.meet_before + phase.meet:
                 key = "meet" if name in phase.meet else "meet_before"
                 partners = [other for other in scenario.tasks if meetings(other, name)]
@@ -198,26 +191,26 @@ def _check_meetings(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None
                     )
 
 
-def _check_memory(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
+def _check_memory(scenario: Scenario, files: Sequence[TaskFile]) -> None:
     """Tasks of each share are a process, and no thread waits for one of another process."""
     if len(scenario.memory) > MOST_MIXTURES:
         allowed = f"up to {MOST_MIXTURES} different shares besides 0"
-        raise bad_input(tables[0].file, "task.memory", list(scenario.memory), allowed)
-    for task, table in zip(scenario.tasks, tables, strict=True):
+        raise bad_input(shown_path(scenario.path), "task.memory", list(scenario.memory), allowed)
+    for task, own in zip(scenario.tasks, files, strict=True):
         for other in scenario.tasks:
             waits = any(phase.wait == other.name for phase in task.phases)
             if other.memory != task.memory and (waits or task.names_met & other.names_met):
                 allowed = f"{other.memory:g}, the memory of {other.name}, for which it waits"
-                raise bad_input(table.file, table.key("memory"), task.memory, allowed)
+                raise own.place.line(WrongValue("memory", task.memory, allowed))
 
 
-def _check_waits(scenario: Scenario, tables: tuple[StrictTable, ...]) -> None:
+def _check_waits(scenario: Scenario, files: Sequence[TaskFile]) -> None:
     """Check that no tasks wait for each other before any work is done."""
     waiting = stuck({task.name: _steps(task) for task in scenario.tasks})
-    for task, table in zip(scenario.tasks, tables, strict=True):
+    for task, own in zip(scenario.tasks, files, strict=True):
         step = waiting.get(task.name)
         if step is not None:
-            phase = table.tables("phase", 1, MOST_PHASES)[step.phase]
+            phase = own.phase[step.phase].place
             key = "wait" if isinstance(step, Wait) else "meet"
             if isinstance(step, Meet) and step.name in task.phases[step.phase].meet_before:
                 key = "meet_before"
@@ -235,7 +228,7 @@ def _steps(task: Task) -> list[Step]:
     return steps
 
 
-def check_measures(scenario: Scenario, top: StrictTable) -> None:
+def check_measures(scenario: Scenario, tables: Sequence[StrictTable]) -> None:
     """Check that expectations name measures that a run of this scenario can have."""
     programs = [program.name for program in scenario.programs]
     named = {
@@ -244,18 +237,13 @@ def check_measures(scenario: Scenario, top: StrictTable) -> None:
         "load": [load.name for load in scenario.interrupts],
         "group": [NO_GROUP, *(group.name for group in scenario.groups)] if scenario.groups else [],
     }
-    tables = top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ()
     for table in tables:
         for measure in parse_statement(table.text("statement")).measures:
             wrong = wrong_path(measure.path, named)
             wrong = wrong or _wrong_measure(measure.path, scenario)
             if wrong:
-                raise bad_input(
-                    table.file,
-                    table.key("statement"),
-                    ".".join(measure.path),
-                    f"a measure: {wrong}",
-                )
+                path = ".".join(measure.path)
+                raise table.line(WrongValue("statement", path, f"a measure: {wrong}"))
 
 
 def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:

@@ -3,76 +3,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from eascope.configs.platform_file import PLATFORMS
-from eascope.host.errors import missing_key
-from eascope.host.strict import StrictTable, read_toml
+from eascope.host.keys import Placed, WrongValue, key
+from eascope.host.strict import read_toml
 
 FILE = Path(__file__).parent / "sources.toml"
 #: What the sources state, sentence by sentence.
 STATED = FILE.with_name("statements.toml")
-_MOST_FIGURES = 999
+
+
+def _platforms() -> list[str]:
+    return [path.stem for path in PLATFORMS.glob("*.toml")]
 
 
 @dataclass(frozen=True)
 class Document:
-    """A source. ``url`` is empty where no address is known."""
+    """A source."""
 
-    title: str
-    url: str
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """A measurement: its author and its board.
-
-    :param document: a name of `Literature.documents`.
-    :param url: of the message itself; empty where no address is known.
-    :param platform: our platform of the same board; empty if there is none.
-    :param stand_in: the platform that is compared instead; empty where there is none.
-    """
-
-    document: str
-    who: str
-    url: str
-    board: str
-    platform: str
-    stand_in: str
-    conditions: str
+    title: str = key("its title")
+    url: str = key("its address, where one is known", default="")
 
 
-@dataclass(frozen=True)
-class NotSimulated:
+@dataclass(frozen=True, kw_only=True)
+class Measurement(Placed):
+    """A measurement: its author and its board."""
+
+    document: str = key("a name of Literature.documents")
+    who: str = key("its author")
+    url: str = key("of the message itself, where it is known", default="")
+    board: str = key("the board on which it was made")
+    platform: str = key("our platform of the same board", choices=_platforms, default="")
+    stand_in: str = key("what is compared instead", choices=_platforms, default="")
+    conditions: str = key("kernel and settings")
+
+    def check(self) -> None:
+        """A board is ours, or another one stands in."""
+        if self.platform and self.stand_in:
+            raise WrongValue("stand_in", self.stand_in, "not together with platform")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotSimulated(Placed):
     """A figure for which there is no scenario, and the reason."""
 
-    measured: str
-    states: str
-    missing: str
+    measured: str = key("a name of Literature.measured")
+    states: str = key("the figure")
+    missing: str = key("what we lack")
 
 
 @dataclass(frozen=True)
 class Literature:
     """The contents of the file, in its order."""
 
-    documents: dict[str, Document]
-    measured: dict[str, Measurement]
-    not_simulated: tuple[NotSimulated, ...]
+    documents: Mapping[str, Document] = key("sources, by name", name="document")
+    measured: Mapping[str, Measurement] = key("measurements, by name")
+    not_simulated: tuple[NotSimulated, ...] = key("figures without a scenario", count=(0, 999))
+
+    def check(self) -> None:
+        """What is named is there."""
+        for own in self.measured.values():
+            own.place.one_of("document", self.documents)
+        for gap in self.not_simulated:
+            gap.place.one_of("measured", self.measured)
+
+
+def _documents() -> Mapping[str, Document]:
+    return sources().documents
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated(Placed):
+    """A sentence of a source."""
+
+    number: int = key("by which a statement names it", 1, 999)
+    document: str = key("its source", choices=_documents)
+    says: str = key("the sentence")
+    untested: str = key("why no scenario's statement says it; empty: one does", default="")
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A sentence of a source.
+class _StatedFile:
+    statement: tuple[Stated, ...] = key("sentences", count=(1, 999))
 
-    :param document: a name of `Literature.documents`.
-    :param untested: why no scenario's statement says it; empty where one does.
-    """
-
-    document: str
-    says: str
-    untested: str
+    def check(self) -> None:
+        seen: set[int] = set()
+        for one in self.statement:
+            if one.number in seen:
+                raise one.place.error("number", "a number that no other statement has")
+            seen.add(one.number)
 
 
 @cache
@@ -89,17 +112,8 @@ def read_stated(path: Path) -> dict[int, Stated]:
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    top, known = read_toml(path), sources().documents
-    found: dict[int, Stated] = {}
-    for table in top.tables("statement", 1, _MOST_FIGURES):
-        number = table.integer("number", 1, _MOST_FIGURES, "")
-        if number in found:
-            raise table.error("number", "a number that no other statement has")
-        document = table.text("document", known)
-        found[number] = Stated(document, table.text("says"), _optional(table, "untested"))
-        table.finish()
-    top.finish()
-    return found
+    file = read_toml(path).decoded(_StatedFile)
+    return {one.number: one for one in file.statement}
 
 
 def measurements() -> tuple[str, ...]:
@@ -121,58 +135,4 @@ def read_sources(path: Path) -> Literature:
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    top = read_toml(path)
-    documents = {name: _document(table) for name, table in _named(top, "document")}
-    measured = {name: _measured(table, documents) for name, table in _named(top, "measured")}
-    figures = tuple(
-        _not_simulated(table, measured) for table in top.tables("not_simulated", 0, _MOST_FIGURES)
-    )
-    top.finish()
-    return Literature(documents, measured, figures)
-
-
-def _named(top: StrictTable, key: str) -> list[tuple[str, StrictTable]]:
-    table = top.table(key)
-    named = [(name, table.table(name)) for name in table.data]
-    if not named:
-        raise missing_key(top.file, key, "a table for each name")
-    return named
-
-
-def _document(table: StrictTable) -> Document:
-    document = Document(table.text("title"), _optional(table, "url"))
-    table.finish()
-    return document
-
-
-def _measured(table: StrictTable, documents: dict[str, Document]) -> Measurement:
-    if table.has("platform") and table.has("stand_in"):
-        raise table.error("stand_in", "not together with platform")
-    measurement = Measurement(
-        document=table.text("document", documents),
-        who=table.text("who"),
-        url=_optional(table, "url"),
-        board=table.text("board"),
-        platform=_platform(table, "platform"),
-        stand_in=_platform(table, "stand_in"),
-        conditions=table.text("conditions"),
-    )
-    table.finish()
-    return measurement
-
-
-def _not_simulated(table: StrictTable, measured: dict[str, Measurement]) -> NotSimulated:
-    gap = NotSimulated(
-        table.text("measured", measured), table.text("states"), table.text("missing")
-    )
-    table.finish()
-    return gap
-
-
-def _optional(table: StrictTable, key: str) -> str:
-    return table.text(key) if table.has(key) else ""
-
-
-def _platform(table: StrictTable, key: str) -> str:
-    known = [path.stem for path in PLATFORMS.glob("*.toml")]
-    return table.text(key, known) if table.has(key) else ""
+    return read_toml(path).decoded(Literature)

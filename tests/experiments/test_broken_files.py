@@ -300,7 +300,7 @@ def test_every_key_is_checked(kind: str, tmp_path: Path) -> None:
     [
         (('platform = "pixel6"', 'platform = "pixel5"'), ["platform = 'pixel5'", "pixel6"]),
         (('document = "eas-rework"', 'document = "eas"'), ["document = 'eas'", "eas-rework"]),
-        (('board = "Pixel 6"', 'bord = "Pixel 6"'), ["measured.loehle.board"]),
+        (('board = "Pixel 6"', 'bord = "Pixel 6"'), ["measured.loehle.bord", "mean board?"]),
         (
             ('platform = "pixel6"', 'platform = "pixel6"\nstand_in = "juno-r2"'),
             ["stand_in", "not together with platform"],

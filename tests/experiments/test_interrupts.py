@@ -30,7 +30,7 @@ def load(name: str = "nic", cpus: str = "big", times: str = "1000 200") -> str:
         (load().replace('cpus = "big"\n', ""), ["interrupt[0].cpus is missing", "big:0"]),
         (load(times="19 1"), ["interrupt[0].period_us = 19", "20..1000000 (us)"]),
         (load(times="1000 1000"), ["interrupt[0].work_us = 1000", "1..999 (us, less than"]),
-        (load(times="1000 0"), ["interrupt[0].work_us = 0", "1..999"]),
+        (load(times="1000 0"), ["interrupt[0].work_us = 0", "less than period_us"]),
         (load() + "start_us = -1", ["interrupt[0].start_us = -1", "0..100000 (us)"]),
         (load() + "start = 1", ["interrupt[0].start = 1", "did you mean start_us?"]),
         (

@@ -12,8 +12,8 @@ from eascope.configs.platform import Platform
 from eascope.engines.registry import ENGINES
 from eascope.experiments.request import resolve
 from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.scenario import MOST_MEMORY
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_tasks import MOST_MEMORY
 from eascope.experiments.workload import Workload
 from eascope.host.errors import RequestError
 from tests.support.cells import REQUEST, Artefacts, prepared
