@@ -293,7 +293,7 @@ class ControlKnobs:
         "record and report why EAS chose each CPU (candidates, energies); recording takes guest "
         "time, so such runs are separate from those without",
     )
-    #: As `experiments.trace_events.read_events` gives them.
+    #: As `experiments.runs.trace_events.read_events` gives them.
     events: tuple[str, ...] = knob(
         (),
         RECORDING,

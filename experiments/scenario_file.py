@@ -22,15 +22,24 @@ from eascope.analysis.records.cell import (
 from eascope.analysis.statement import ExpectationError
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import Platform
-from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
-from eascope.experiments.conditions import read_conditions
-from eascope.experiments.groups import CPUS, GroupFile, groups_of
-from eascope.experiments.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
-from eascope.experiments.others import BACKGROUND, threads_besides
-from eascope.experiments.program import ProgramFile, program_from
-from eascope.experiments.recorded import read_recorded
-from eascope.experiments.rtapp_own import read_own, task_of, text_of
-from eascope.experiments.scenario import (
+from eascope.experiments.rtapp.own import read_own, task_of, text_of
+from eascope.experiments.scenario.checks import (
+    check_attributes,
+    check_frames,
+    check_measures,
+    check_programs,
+    check_tasks,
+)
+from eascope.experiments.scenario.conditions import TABLE as SOURCE_CONDITIONS
+from eascope.experiments.scenario.conditions import read_conditions
+from eascope.experiments.scenario.events import EventFile, events_of
+from eascope.experiments.scenario.groups import CPUS, GroupFile, groups_of
+from eascope.experiments.scenario.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
+from eascope.experiments.scenario.names import ROOT, path_of
+from eascope.experiments.scenario.others import BACKGROUND, threads_besides
+from eascope.experiments.scenario.program import ProgramFile, program_from
+from eascope.experiments.scenario.recorded import read_recorded
+from eascope.experiments.scenario.scenario import (
     BACKGROUNDS,
     MOST_THREADS,
     PLACING_MS,
@@ -38,18 +47,9 @@ from eascope.experiments.scenario import (
     Task,
     WindowLengths,
 )
-from eascope.experiments.scenario_checks import (
-    check_attributes,
-    check_frames,
-    check_measures,
-    check_programs,
-    check_tasks,
-)
-from eascope.experiments.scenario_events import EventFile, events_of
-from eascope.experiments.scenario_names import ROOT, path_of
-from eascope.experiments.scenario_tasks import TaskFile, replayed_from, task_from
-from eascope.experiments.sources import measurements, stated
-from eascope.experiments.turns import meeting, turns_of
+from eascope.experiments.scenario.sources import measurements, stated
+from eascope.experiments.scenario.tasks import TaskFile, replayed_from, task_from
+from eascope.experiments.scenario.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, shortened
 from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same

@@ -22,9 +22,9 @@ from eascope.analysis.engine import cpu_models
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import COUNTERS
-from eascope.experiments.finished import derived_for
-from eascope.experiments.measure import measured
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.cache import write_atomic
 from eascope.host.proc import Ending, say
 from eascope.power.derived import KERNEL, DerivedPower, busy_events

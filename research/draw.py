@@ -27,11 +27,11 @@ from eascope.analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
 from eascope.analysis.statement import parse
 from eascope.configs.platform_file import load_platform
 from eascope.engines.registry import DEFAULT_ENGINE
-from eascope.experiments.conditions import conditions_of
 from eascope.experiments.controls import AS_IT_IS, Controls
-from eascope.experiments.request import Request
-from eascope.experiments.scenario_names import path_of
-from eascope.experiments.sources import stated
+from eascope.experiments.runs.request import Request
+from eascope.experiments.scenario.conditions import conditions_of
+from eascope.experiments.scenario.names import path_of
+from eascope.experiments.scenario.sources import stated
 from eascope.host.cache import digest_of, write_atomic
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending, say

@@ -16,11 +16,11 @@ from typing import Any
 
 from eascope.configs.activity import at_measured_speeds
 from eascope.experiments.controls import Controls
-from eascope.experiments.measure import measured
 from eascope.experiments.renew.agreement import PLATFORM
 from eascope.experiments.renew.costed import CostedRun, derive_costed, residency_points
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Names, Request, resolve
 from eascope.host.cache import digest_of
 from research.run import study_command, table
 

@@ -16,10 +16,10 @@ from typing import Any
 from eascope.configs.overrides import overridden
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.controls import Controls
-from eascope.experiments.finished import derived_for
-from eascope.experiments.measure import measured
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from research.draw import ROOT, STUDIES, plan_of, read
 from research.run import study_command, table
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from eascope.experiments.finished import derived_for
-from eascope.experiments.measure import measured
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.proc import Ending, say
 from research.draw import ROOT
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from eascope.experiments.controls import Controls
-from eascope.experiments.measure import measured
 from eascope.experiments.renew.costed import CostedRun, derive_costed
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Names, Request, resolve
 from research.run import study_command, table
 
 PLATFORM, VARIANT, SCENARIO = "juno-r2", "mainline", "programs/sysbench-clusters"

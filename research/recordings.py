@@ -14,13 +14,13 @@ from pathlib import Path
 
 from eascope.analysis.recordings.device import device_of
 from eascope.analysis.recordings.read import read_recording
-from eascope.experiments.finished import derived_for
-from eascope.experiments.measure import measured
-from eascope.experiments.recording_check import BAR, Beside, check
-from eascope.experiments.recording_import import import_recording
-from eascope.experiments.recording_toml import write_import
+from eascope.experiments.recordings.check import BAR, Beside, check
+from eascope.experiments.recordings.importing import import_recording
+from eascope.experiments.recordings.toml import write_import
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.proc import Ending
 from research.draw import RECORD, STUDIES
 from research.run import table, write

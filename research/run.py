@@ -23,13 +23,13 @@ from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.analysis.statement import parse
 from eascope.configs.knobs import axis_words
-from eascope.experiments import measure
 from eascope.experiments.arguments import count
-from eascope.experiments.axes import BILLING_AXES, cases_of
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.measure import Group, seeded
 from eascope.experiments.renew.origins import origin_of, write_record
-from eascope.experiments.request import resolve
+from eascope.experiments.runs import measure
+from eascope.experiments.runs.axes import BILLING_AXES, cases_of
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group, seeded
+from eascope.experiments.runs.request import resolve
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending
 from research.draw import (

@@ -163,7 +163,7 @@ class TaskRecord(Record):
 class ProgramRecord(Record):
     """A program that runs together with the tasks.
 
-    :param run: its kind (`experiments.program_kinds.KINDS`).
+    :param run: its kind (`experiments.scenario.program_kinds.KINDS`).
     :param count: the number of its operations.
     :param log: the file in the run's folder with its output.
     :param role: ``measured``, ``load`` or ``server``.
@@ -208,9 +208,9 @@ class ReplicateRecord(Record):
     :param starts_us: when each thread of the scenario starts.
     :param order: the threads in the order in which rt-app made them.
     :param work_cv: spread of a turn's work, by task, where there is one.
-    :param clocks: the kind of timer, by task that varies (`experiments.scenario.CLOCKS`).
+    :param clocks: the kind of timer, by task that varies (`experiments.scenario.scenario.CLOCKS`).
     :param others: names in traces of threads outside the scenario.
-    :param background: which other threads ran (`experiments.scenario.BACKGROUNDS`).
+    :param background: which other threads ran (`experiments.scenario.scenario.BACKGROUNDS`).
     :param stir_ms: how long CPUs were stirred before the warm-up.
     :param rng_seed: the seed of the kernel's random numbers.
     :param threads_sha256: of every thread's turns, in rt-app's input.
@@ -270,7 +270,7 @@ class Expectation(Record):
 
 @dataclass(frozen=True)
 class SourceConditionsRecord(Record):
-    """The conditions of the scenario's source (`experiments.conditions`).
+    """The conditions of the scenario's source (`experiments.scenario.conditions`).
 
     :param source: who states them, with kernel and board.
     :param platform: the platform of its board; may be empty.

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from eascope.analysis.compare import Comparison
     from eascope.analysis.energy_models import EnergyModels
-    from eascope.experiments.finished import BilledBy
-    from eascope.experiments.measure import Group
-    from eascope.experiments.request import Names
+    from eascope.experiments.runs.finished import BilledBy
+    from eascope.experiments.runs.measure import Group
+    from eascope.experiments.runs.request import Names
 
 SUMMARY = "compare variants: run what is missing, print differences, write figures and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
@@ -134,8 +134,8 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or a run failed.
     """
-    from eascope.experiments.comparisons import comparison_folder
-    from eascope.experiments.writable import check_runs_place, check_writable
+    from eascope.experiments.runs.comparisons import comparison_folder
+    from eascope.experiments.runs.writable import check_runs_place, check_writable
 
     check_runs_place()
     out = None if options.out is None else Path(options.out).absolute()
@@ -161,9 +161,9 @@ def answer(asked: Asked) -> Answered:
     """
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.energy_models import EnergyModels
-    from eascope.experiments.cell import check_kernels_differ, without_effect
-    from eascope.experiments.measure import compare, with_recorded
-    from eascope.experiments.writable import check_runs_place
+    from eascope.experiments.runs.cell import check_kernels_differ, without_effect
+    from eascope.experiments.runs.measure import compare, with_recorded
+    from eascope.experiments.runs.writable import check_runs_place
 
     check_runs_place()
     warn(asked.first, asked.billing.power, asked.names)
@@ -193,9 +193,9 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from eascope.experiments.axes import cases_for
-    from eascope.experiments.measure import Group, seeded
-    from eascope.experiments.request import null_requests, resolve
+    from eascope.experiments.runs.axes import cases_for
+    from eascope.experiments.runs.measure import Group, seeded
+    from eascope.experiments.runs.request import null_requests, resolve
     from eascope.power.choice import power_of
     from eascope.power.given import USUAL, given_model
 
@@ -226,7 +226,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
 def _draw(folder: Path, answered: Answered) -> Drawn:
     from eascope.analysis.figures import write as write_figures
     from eascope.analysis.report import write as write_report
-    from eascope.experiments.comparisons import REPORT, publish
+    from eascope.experiments.runs.comparisons import REPORT, publish
 
     figures: dict[str, list[Path]] = {}
     result, models, decided = answered.result, answered.models, answered.decided

@@ -12,8 +12,8 @@ from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.experiments.cli.request import warn
 
 if TYPE_CHECKING:
-    from eascope.experiments.plan import Plan, Planned
-    from eascope.experiments.request import Names
+    from eascope.experiments.runs.plan import Plan, Planned
+    from eascope.experiments.runs.request import Names
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def dry_run(
         order.
     :raises EascopeError: an error that would end the command before any run.
     """
-    from eascope.experiments.plan import plan_of
+    from eascope.experiments.runs.plan import plan_of
     from eascope.host.dry import nothing_built
     from eascope.kernels.trees import tree_source
 

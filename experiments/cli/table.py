@@ -46,9 +46,9 @@ def run(options: argparse.Namespace) -> int:
     import sys
     import tempfile
 
+    from eascope.experiments.runs.writable import check_runs_folder
     from eascope.experiments.sweeps.campaign_table import against, draw_once, place_of, plain
     from eascope.experiments.sweeps.survey import survey_of
-    from eascope.experiments.writable import check_runs_folder
     from eascope.host.cache import write_atomic
     from eascope.host.dry import nothing_built
     from eascope.host.errors import RequestError

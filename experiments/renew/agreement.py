@@ -21,8 +21,6 @@ from eascope.analysis.known.findings import conditions_of
 from eascope.analysis.records.result import Result
 from eascope.analysis.verdicts import judge
 from eascope.experiments.controls import Controls
-from eascope.experiments.measure import prepared
-from eascope.experiments.pool import run_all
 from eascope.experiments.renew.costed import (
     BySeed,
     Cells,
@@ -33,8 +31,10 @@ from eascope.experiments.renew.costed import (
     residency_points,
 )
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import existing
+from eascope.experiments.runs.measure import prepared
+from eascope.experiments.runs.pool import run_all
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import existing
 
 PLATFORM = "juno-r2"
 SCENARIOS = (

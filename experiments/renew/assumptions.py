@@ -18,11 +18,11 @@ from eascope.analysis.known.assumptions import (
 from eascope.analysis.overall import Assumed
 from eascope.analysis.rows import PER_WORK
 from eascope.configs.knobs import AXES
-from eascope.experiments.axes import BILLING_AXES, cases_of
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.measure import Group, compare, seeded
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.axes import BILLING_AXES, cases_of
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group, compare, seeded
+from eascope.experiments.runs.request import Request, resolve
 from eascope.power.choice import power_of
 
 #: Axes whose values need runs.

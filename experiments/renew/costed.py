@@ -16,9 +16,9 @@ from eascope.analysis.engine import billing_of
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Result, mean_result
 from eascope.engines.records import HostRecord
-from eascope.experiments.cell import Cell
-from eascope.experiments.finished import derived_for
-from eascope.experiments.runs import Run
+from eascope.experiments.runs.cell import Cell
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.runs import Run
 
 
 @dataclass(frozen=True)

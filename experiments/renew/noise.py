@@ -9,10 +9,10 @@ from dataclasses import replace
 from eascope.analysis.compare import Comparison
 from eascope.analysis.known.noise import Noise, NoiseFloor
 from eascope.analysis.known.origin import older
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.measure import Group, compare
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import NULL_VARIANT, Request, null_requests, resolve
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group, compare
+from eascope.experiments.runs.request import NULL_VARIANT, Request, null_requests, resolve
 
 #: A platform and a scenario.
 Pair = tuple[str, str]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eascope.configs.knobs import BILLINGS, CONTROLS
-from eascope.experiments.scenario_names import summaries_of
+from eascope.experiments.scenario.names import summaries_of
 from eascope.experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from eascope.experiments.sweeps.constraints import Constraint, read_constraint
 from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged

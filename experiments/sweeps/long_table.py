@@ -10,10 +10,10 @@ from eascope.analysis.derive import Derived
 from eascope.analysis.records.cell import CellRecord, Inputs
 from eascope.analysis.rows import rows
 from eascope.configs.platform import Platform
-from eascope.experiments.cell import prepare
-from eascope.experiments.finished import derived_as
-from eascope.experiments.request import Names
-from eascope.experiments.runs import Run
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.finished import derived_as
+from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.runs import Run
 from eascope.experiments.sweeps.ledger import DONE, LedgerLine, ledger_folder
 from eascope.experiments.sweeps.survey import Group, Survey
 from eascope.host.cache import runs_root

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from eascope.engines.base import Identity
-from eascope.experiments.cell import Cell, identity_of, prepare
-from eascope.experiments.failures import from_outside
-from eascope.experiments.finished import BilledBy, derived_for
-from eascope.experiments.request import Names
-from eascope.experiments.runs import Run, execute
+from eascope.experiments.runs.cell import Cell, identity_of, prepare
+from eascope.experiments.runs.failures import from_outside
+from eascope.experiments.runs.finished import BilledBy, derived_for
+from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.runs import Run, execute
 from eascope.experiments.sweeps.ledger import (
     DONE,
     FAILED,

@@ -9,8 +9,8 @@ from typing import Any
 
 from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.controls import Controls
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.request import Request
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.request import Request
 from eascope.host.errors import RequestError
 from eascope.host.record import Record
 from eascope.power.given import given_model
@@ -40,7 +40,7 @@ class Point(Record):
     :param overrides: of the platform (`configs.overrides`), by dotted key.
     :param controls: fields of `Controls` that are not at their defaults.
     :param em: the energy model that the kernel is given; ``em_error``: errors in it.
-    :param billing: fields of `experiments.finished.BilledBy` that are not at their defaults.
+    :param billing: fields of `experiments.runs.finished.BilledBy` that are not at their defaults.
     """
 
     labels: Mapping[str, str]

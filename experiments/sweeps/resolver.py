@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 from eascope.configs.overrides import overridden
 from eascope.configs.platform import Platform
 from eascope.engines.base import Engine
-from eascope.experiments.cell import built_digests, identity_of
-from eascope.experiments.request import Files, Names, resolve
+from eascope.experiments.runs.cell import built_digests, identity_of
+from eascope.experiments.runs.request import Files, Names, resolve
 from eascope.experiments.sweeps.point import Point
 from eascope.host.cache import digest_of, write_atomic
 from eascope.host.dry import NotBuilt
@@ -30,7 +30,7 @@ from eascope.kernels.own import Own
 from eascope.kernels.variants import boot_args
 
 #: Code that makes cells; it is a part of their ids.
-_CODE = (Path(__file__).resolve().parent.parent / "cell.py",)
+_CODE = (Path(__file__).resolve().parent.parent / "runs" / "cell.py",)
 #: Of the name of a derived platform: characters before its digest, and digits of that.
 _LONGEST, _DIGITS = 60, 6
 #: What a platform has besides its machine's figures; keys of their sources end with that word.

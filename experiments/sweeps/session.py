@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from eascope.experiments.pool import QUIET_S, show_line, time_left
+from eascope.experiments.runs.pool import QUIET_S, show_line, time_left
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
 from eascope.experiments.sweeps.part import (

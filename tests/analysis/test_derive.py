@@ -15,7 +15,7 @@ from eascope.analysis.records.cell import CELL, CellRecord
 from eascope.analysis.trace import Trace, read_trace
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.finished import BilledBy
+from eascope.experiments.runs.finished import BilledBy
 from eascope.host.errors import EascopeError
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal

@@ -24,7 +24,7 @@ from eascope.analysis.window import Window, read_window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
-from eascope.experiments.trace_events import GROUPS, TRACE_EVENTS
+from eascope.experiments.runs.trace_events import GROUPS, TRACE_EVENTS
 from eascope.kernels.switches import INTERRUPTS, ONLINE
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run

@@ -22,7 +22,7 @@ from eascope.analysis.records.result import Energy, Result
 from eascope.analysis.report import page
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.finished import BilledBy
+from eascope.experiments.runs.finished import BilledBy
 from tests.support.records import result_record
 from tests.support.stated import stated
 from tests.support.synthetic import MS, Burst, Schedule, write_run

@@ -26,7 +26,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import MARKS, TRACE
-from eascope.experiments.inputs import simulated_with
+from eascope.experiments.runs.inputs import simulated_with
 from eascope.host.cache import artefact
 from eascope.host.proc import run
 from tests.support.command import eascope

@@ -12,7 +12,7 @@ from eascope.configs.platform import CAPACITY_SCALE, Platform
 from eascope.configs.platform_file import PLATFORMS, load_platform
 from eascope.experiments.cli.main import main
 from eascope.experiments.controls import Controls
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.errors import RequestError
 from tests.support.refusals import refusal
 

@@ -10,8 +10,8 @@ from eascope.configs.activity import has_activity, load_activity
 from eascope.configs.core import Core, list_cores, load_core
 from eascope.configs.pipeline import load_pipeline
 from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.experiments.scenario.names import names as scenario_names
 from eascope.experiments.scenario_file import ScenarioFile, load_scenario
-from eascope.experiments.scenario_names import names as scenario_names
 from eascope.host.strict import StrictTable
 from eascope.kernels.variants import Kernel, Variant
 from tests.support.declared import all_keys

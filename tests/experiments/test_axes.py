@@ -14,17 +14,17 @@ from eascope.configs.knobs import AXES
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
 from eascope.engines.qemu.engine import QemuEngine
-from eascope.experiments import measure
-from eascope.experiments.axes import Cases, cases_of, wanted_axes
-from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.compare import asked_of
 from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.controls import AS_IT_IS, Controls
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.measure import Group
-from eascope.experiments.request import Names, resolve
-from eascope.experiments.runs import Run
-from eascope.experiments.warnings import billed_by_others
+from eascope.experiments.runs import measure
+from eascope.experiments.runs.axes import Cases, cases_of, wanted_axes
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group
+from eascope.experiments.runs.request import Names, resolve
+from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.warnings import billed_by_others
 from eascope.host.errors import RequestError
 from eascope.power.model import Interval
 from tests.support.campaigns import StandInRuns

@@ -23,12 +23,13 @@ from eascope.configs.pipeline import PIPELINES, load_pipeline
 from eascope.configs.platform_file import PLATFORMS, list_platforms, load_platform, read_platform
 from eascope.configs.program_activity import load_program
 from eascope.configs.system_activity import load_system
-from eascope.experiments import doctor, scenario_file, scenario_names
+from eascope.experiments import doctor, scenario_file
 from eascope.experiments.cli import list_names
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.scenario import names as scenario_names
+from eascope.experiments.scenario.sources import FILE, STATED, read_sources, read_stated
+from eascope.experiments.scenario.sources import FILE as SOURCES
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.sources import FILE, STATED, read_sources, read_stated
-from eascope.experiments.sources import FILE as SOURCES
 from eascope.experiments.sweeps import campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
 from eascope.host.errors import RequestError

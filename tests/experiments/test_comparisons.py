@@ -15,8 +15,8 @@ import pytest
 from eascope.experiments.cli import compare
 from eascope.experiments.cli.compare import Asked
 from eascope.experiments.cli.verbs import make_parser
-from eascope.experiments.comparisons import FILES, REPORT, comparison_folder, publish
-from eascope.experiments.scenario_names import path_of
+from eascope.experiments.runs.comparisons import FILES, REPORT, comparison_folder, publish
+from eascope.experiments.scenario.names import path_of
 from eascope.host.errors import EascopeError
 from tests.support.cells import Artefacts
 
@@ -120,7 +120,7 @@ def test_a_killed_process_leaves_the_report(tmp_path: Path) -> None:
     publish(folder, drawing("1", REPORT))
     code = (
         "import os, signal, sys; from pathlib import Path;"
-        "from eascope.experiments.comparisons import publish;"
+        "from eascope.experiments.runs.comparisons import publish;"
         "publish(Path(sys.argv[1]), lambda work: os.kill(os.getpid(), signal.SIGKILL))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], check=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least
 from tests.support.command import RUN, changed, eascope, ran

@@ -16,12 +16,12 @@ from eascope.configs.billing import ChipShared, Idle
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import load_platform
 from eascope.configs.resolved import machine_json
-from eascope.experiments.cell import Cell, prepare
-from eascope.experiments.finished import BilledBy, derived_by, derived_for, platform_of
-from eascope.experiments.inputs import FILES, FOLDER, MACHINE
-from eascope.experiments.measure import Group
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import Run, check, execute
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.finished import BilledBy, derived_by, derived_for, platform_of
+from eascope.experiments.runs.inputs import FILES, FOLDER, MACHINE
+from eascope.experiments.runs.measure import Group
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import Run, check, execute
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
 from eascope.kernels.own import read_own

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments.request import resolve
+from eascope.experiments.runs.request import resolve
 from eascope.experiments.scenario_file import load_scenario
 from eascope.kernels.kconfig import fragment_text
 from eascope.kernels.switches import INTERRUPTS
@@ -57,7 +57,7 @@ def test_loads_run_from_before_the_warm_up_and_are_read_around_the_window(
 ) -> None:
     recorded: dict[str, tuple[str, ...]] = {}
     monkeypatch.setattr(
-        "eascope.experiments.cell.recorded_events",
+        "eascope.experiments.runs.cell.recorded_events",
         lambda events, **_: recorded.setdefault("events", tuple(events)),
     )
     path = write(tmp_path, more=load() + "start_us = 30\n")

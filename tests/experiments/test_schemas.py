@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 from eascope.configs.core import CORES
-from eascope.experiments import scenario_names
 from eascope.experiments.cli.explain import KINDS, declared
+from eascope.experiments.scenario import names as scenario_names
 from eascope.host.errors import RequestError
 from eascope.host.strict import toml_text
 from tests.experiments.test_broken_files import WRONG, damaged, kinds, places

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.experiments.script import UCLAMP_IN_USE
+from eascope.experiments.runs.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import FEATURES, SCHED_DEBUG, STATS
 from tests.support import latnice_checks

@@ -14,9 +14,9 @@ from eascope.analysis.compare import OTHER_WORK_PERCENT
 from eascope.analysis.difference import difference
 from eascope.analysis.known.origin import DATA, Origin
 from eascope.configs.platform_file import load_platform
+from eascope.experiments.scenario.names import names
+from eascope.experiments.scenario.sources import stated
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_names import names
-from eascope.experiments.sources import stated
 from eascope.host.errors import RequestError
 from research.draw import (
     INDEX,

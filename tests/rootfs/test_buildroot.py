@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eascope.experiments.guest_image import COPIES, guest_image, main
+from eascope.experiments.runs.guest_image import COPIES, guest_image, main
 from eascope.host import toolchain
 from eascope.host.debian_sources import SourceTarball
 from eascope.host.errors import EascopeError, RequestError

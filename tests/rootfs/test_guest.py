@@ -17,8 +17,8 @@ from eascope.engines.qemu.eliding_copy import COPY
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.records import MARKS, READY, START, STOP, read_marks
 from eascope.engines.registry import get_engine
-from eascope.experiments.cell import BOOT
-from eascope.experiments.guest_image import guest_image
+from eascope.experiments.runs.cell import BOOT
+from eascope.experiments.runs.guest_image import guest_image
 from eascope.host.lisa import host_trace_cmd
 from eascope.kernels.build import kernel
 from eascope.kernels.events import trace_symbols

@@ -9,7 +9,7 @@ import pytest
 
 from eascope.engines.gem5.eliding_copy import elide
 from eascope.engines.qemu.eliding_copy import elide_hint
-from eascope.experiments.guest_image import COPIES
+from eascope.experiments.runs.guest_image import COPIES
 from eascope.host import cache, lisa
 from eascope.host.cache import cache_root, sha256_file
 from eascope.host.errors import EascopeError

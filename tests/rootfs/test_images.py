@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from eascope.experiments.guest_image import COPIES, guest_image
+from eascope.experiments.runs.guest_image import COPIES, guest_image
 from eascope.host.cache import sha256_file
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.record import RecordError
@@ -24,7 +24,7 @@ from tests.support.records import image_provenance
 from tests.support.refusals import refusal
 from tests.support.waiting import call
 
-COMMAND = (sys.executable, "-m", "eascope.experiments.guest_image")
+COMMAND = (sys.executable, "-m", "eascope.experiments.runs.guest_image")
 
 
 def test_the_minimal_image_is_what_it_was() -> None:

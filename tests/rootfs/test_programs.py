@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eascope.engines.qemu.eliding_copy import hint, hint_function, marked_function
-from eascope.experiments.guest_image import COPIES
+from eascope.experiments.runs.guest_image import COPIES
 from eascope.host.cache import cache_root
 from eascope.host.errors import EascopeError
 from eascope.host.proc import need, run

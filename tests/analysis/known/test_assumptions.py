@@ -16,11 +16,11 @@ from eascope.analysis.known.assumptions import Assumptions, inputs_of
 from eascope.analysis.robust import AtValue
 from eascope.analysis.robust_text import expectation_lines, robust_json, robust_table
 from eascope.configs.platform import Platform
-from eascope.experiments import measure
 from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import assumptions as renew
 from eascope.experiments.renew.__main__ import main
 from eascope.experiments.renew.assumptions import Compared, compared_of, merged, record_of
+from eascope.experiments.runs import measure
 from tests.support.varied import at
 
 OF = Compared("juno-r2", "eas/video-playback", ("mainline", "cas"))

@@ -9,10 +9,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from eascope.engines.records import MARKS, STOP, read_marks
-from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import execute
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import execute
 from tests.support import linux
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]

@@ -21,13 +21,13 @@ from eascope.analysis.known.noise import Noise
 from eascope.analysis.known.origin import RUNS, Origin, digests_of
 from eascope.analysis.null import Null, RecordedNull
 from eascope.configs.platform import Platform
-from eascope.experiments import measure
-from eascope.experiments.finished import BilledBy
 from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import noise as run
 from eascope.experiments.renew.__main__ import main
 from eascope.experiments.renew.noise import record_of
-from eascope.experiments.request import Names
+from eascope.experiments.runs import measure
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.request import Names
 from tests.support.stated import stated
 
 
