@@ -25,6 +25,7 @@ import jinja2
 from eascope.analysis.known.origin import Origin, older
 from eascope.analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
 from eascope.analysis.statement import parse
+from eascope.configs.knobs import AXES
 from eascope.configs.platform_file import load_platform
 from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.controls import AS_IT_IS, Controls
@@ -67,6 +68,8 @@ class Compared(Record):
 
     :param conditions: `SOURCE` are those of a scenario's source, where it states some that this
         platform can have; `USUAL` are the platform's own.
+    :param axes: model parameters whose values need runs of their own, and which are varied, too:
+        those that the source leaves open.
     :param printed: measures that programs print, as ``hackbench.time_s``, or any other one.
     :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
     :param engine: the same cells also run on this one, and only ``printed`` is recorded, of both
@@ -78,6 +81,7 @@ class Compared(Record):
     scenarios: tuple[str, ...]
     variants: tuple[str, ...]
     conditions: tuple[str, ...] = (USUAL,)
+    axes: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     seeds: int = 0
     engine: str = ""
@@ -136,6 +140,7 @@ def asked(plan: Study) -> Iterator[StudyGroup]:
     """
     for compared in plan.comparison:
         platform = _platform(compared.platform).name
+        check_names("axis of the plan", compared.axes, AXES)
         for scenario in compared.scenarios:
             of_source = _of_source(scenario, platform)
             for conditions in compared.conditions:
