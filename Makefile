@@ -40,7 +40,7 @@ kernels: setup ## build every kernel that a variant names
 	@$(PYTHON) -m eascope.kernels.build
 
 rootfs: setup ## build the guest images (IMAGE_PROVIDER=buildroot: with Buildroot, of which BUILDROOT is a checkout)
-	@$(PYTHON) -m eascope.experiments.guest_image $(IMAGES) $(addprefix --provider=,$(IMAGE_PROVIDER))
+	@$(PYTHON) -m eascope.experiments.runs.guest_image $(IMAGES) $(addprefix --provider=,$(IMAGE_PROVIDER))
 
 research: setup ## execute a study's missing runs and write its record: STUDY="uclamp --seeds 3" (resumable)
 	@nice $(PYTHON) -m research.run $(STUDY)

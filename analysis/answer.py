@@ -43,9 +43,9 @@ def _energy(comparison: Comparison, name: str) -> str:
         words = "" if difference.percent is None else f"{difference.percent:+.1f} %"
         within = "; ".join(filter(None, (words, assumed)))
         return (
-            f"{name} {energy.mean(name):.2f} mJ, {base} {energy.mean(base):.2f} mJ{of_work}"
+            f"{base} uses {energy.mean(base):.2f} mJ{of_work}, {name} {energy.mean(name):.2f}"
             f"{f' ({within})' if within else ''}; "
-            f"{seeds}, no test (--seeds {ENOUGH_FOR_VERDICT} gives one)"
+            f"{seeds}, not tested (use --seeds {ENOUGH_FOR_VERDICT})"
         )
     if difference.percent is None:
         return f"{base} uses no energy, {name} {energy.mean(name):.2f} mJ{of_work}, {seeds}"
@@ -56,12 +56,12 @@ def _energy(comparison: Comparison, name: str) -> str:
     joint = comparison.overall(name)
     if joint.word == DEPENDS:
         return (
-            f"how {name} compares with {base} in energy{of_work} {joint.words}; "
+            f"whether {name} uses less energy{of_work} than {base} {joint.words}; "
             f"{difference.percent:+.1f} % ({within}), {seeds}{reservation}"
         )
     if not difference.clear:
         return (
-            f"energy{of_work} of {name} and {base} cannot be told apart: "
+            f"no significant difference in energy{of_work} between {name} and {base}: "
             f"{difference.percent:+.1f} % ({within}), {seeds}"
         )
     word = "more" if difference.absolute > 0 else "less"
@@ -72,7 +72,7 @@ def _energy(comparison: Comparison, name: str) -> str:
 
 
 def _assumed(comparison: Comparison, name: str) -> str:
-    """``assumptions -12.0 .. -9.1 by transition power``, with the axis that gives each end.
+    """``assumptions -12.0 .. -9.1 by idle entry/exit power``, with the axis that gives each end.
 
     Empty where no other value of a model axis makes a difference that is printed.
     """
@@ -90,12 +90,12 @@ def _assumed(comparison: Comparison, name: str) -> str:
 
 
 def _parts(comparison: Comparison, name: str) -> Iterator[str]:
-    """``of -4.1 mJ: busy -3.0, idle -1.1``, per work first where this is the answer's energy."""
+    """``difference of -4.1 mJ: busy -3.0, idle -1.1``; first per work if compared so."""
     whole, parts = comparison.parts(name), comparison.parts(name, per_work=True)
     if comparison.primary is comparison.total:
-        yield from [whole.line] if whole else []
+        yield from [f"difference {whole.line}"] if whole else []
     elif whole and parts:
-        yield from (parts.line, f"in all {whole.line}")
+        yield from (f"difference {parts.line}", f"difference in total energy {whole.line}")
 
 
 def clock_caption(comparison: Comparison) -> str:
@@ -107,14 +107,14 @@ def clock_caption(comparison: Comparison) -> str:
 
 
 def _null(comparison: Comparison) -> list[str]:
-    """``mainline against itself: +0.2 % (-0.9 .. +1.3), 20 other seeds``; nothing if not known."""
+    """``noise floor, mainline against itself: +0.2 % (-0.9 .. +1.3), 20 other seeds``, if known."""
     null, row = comparison.noise, comparison.primary.row
     if null is None:
         return []
     line = f"noise floor, {null.variant} against itself: "
     if isinstance(null, RecordedNull):
         percent = null.percent(row)
-        return [] if percent is None else [f"{line}+-{percent:.1f} %, {null.seeds_words}"]
+        return [] if percent is None else [f"{line}+-{percent:.1f} % ({null.seeds_words})"]
     diff = null.difference(row)
     if diff is None or diff.percent is None:
         return []
@@ -140,7 +140,7 @@ def _alone(comparison: Comparison) -> str:
     (runs,) = comparison.variants.values()
     result, name = runs[0].result, comparison.baseline
     energy = f"{name} uses {comparison.total.mean(name):.2f} mJ in {result.window_s:.3f} s"
-    seeds = "" if len(runs) == 1 else f" on the mean of {len(runs)} seeds"
+    seeds = "" if len(runs) == 1 else f" (mean of {len(runs)} seeds)"
     return f"{energy}{seeds}, {_missed(result)}, {_state(result)}"
 
 

@@ -20,6 +20,7 @@ from eascope.analysis.records.result import PowerModelRecord, Result, mean_resul
 from eascope.analysis.records.verdict import LEVEL, Verdict
 from eascope.analysis.rows import PER_WORK, WORK, MeasureRow, rows
 from eascope.analysis.verdicts import judge
+from eascope.configs.knobs import setting_words
 from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
 
@@ -350,12 +351,9 @@ def discoveries(p_values: Mapping[Key, float]) -> set[Key]:
     return {key for key, _ in ordered[:last]}
 
 
-SOURCE, DEFAULTS = "the original posting's", "defaults"
-
-
 def control_text(words: Sequence[str]) -> str:
     """Words of `analysis.records.cell.CellRecord.set_otherwise` for a person."""
-    return ", ".join(word.replace("-", " ") for word in words)
+    return ", ".join(map(setting_words, words))
 
 
 def against_source(cell: CellRecord) -> str:
@@ -366,9 +364,10 @@ def against_source(cell: CellRecord) -> str:
     board = had.platform in ("", cell.platform)
     if board and {*had.controls} <= {*cell.set_otherwise}:
         whose = "" if had.platform else ", the kernel's settings only, not the board's"
-        return f"setup: as in the original posting{whose} ({had.source})"
-    others = f"(--source-conditions): {control_text(had.controls)}"
-    return f"setup: {DEFAULTS}; {SOURCE} {others if board else f'are of {had.platform}'}"
+        return f"setup as in the original posting{whose} ({had.source})"
+    if board:
+        return f"setup: defaults; --source-conditions would set {control_text(had.controls)}"
+    return f"setup: defaults; the original posting's settings apply only to {had.platform}"
 
 
 def by_variant(runs: Iterable[tuple[str, Derived]]) -> dict[str, list[Derived]]:

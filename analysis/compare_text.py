@@ -68,7 +68,7 @@ def parts_tables(comparison: Comparison) -> list[tuple[str, Table]]:
     """What each difference in energy is made of, with a head; per work first where that counts."""
     ways = (False,) if comparison.primary is comparison.total else (True, False)
     return [
-        (f"{name} less {comparison.baseline}, by part and cluster", parts.table)
+        (f"{name} minus {comparison.baseline}, by component and cluster", parts.table)
         for name in comparison.names[1:]
         for per_work in ways
         if (parts := comparison.parts(name, per_work=per_work)) is not None
@@ -160,7 +160,7 @@ def _seeds(comparison: Comparison) -> list[str]:
 
 
 #: What the spread over seeds is.
-SPREAD = "The spread over seeds comes from the draws of seeds; a run has no other noise."
+SPREAD = "Runs are deterministic; all variation comes from the seeds."
 
 
 def interval_words(comparison: Comparison) -> str:
@@ -180,10 +180,10 @@ def interval_words(comparison: Comparison) -> str:
         if pairs
         else ""
     )
-    chance = f"at most one star in {round(1 / (1 - LEVEL))} is there by chance"
+    rate = f"false discovery rate {100 * (1 - LEVEL):.0f} %"
     return (
         f"Intervals: the wider of t and BCa bootstrap over seeds{paired}; * excludes zero, "
-        f"corrected for the number of rows: {chance}{few}.{null}"
+        f"corrected for the number of rows ({rate}){few}.{null}"
     )
 
 
@@ -192,8 +192,8 @@ def _null_note(comparison: Comparison) -> str:
         return ""
     variant, seeds = comparison.noise.variant, comparison.noise.seeds_words
     return (
-        f" Noise floor: {variant} against itself, its kernel with another comment, and {seeds}; "
-        "a smaller difference means nothing."
+        f" Noise floor: A/A test of {variant} (equal code, {seeds}); "
+        "differences below it are not distinguishable from noise."
     )
 
 

@@ -32,7 +32,7 @@ WHY_NOT = {
 }
 NOTE = (
     "The kernel counts activations in all of these runs, which takes time. So A and B",
-    "are not to the byte the runs of the same variants without --counterfactual.",
+    "are not bit-identical to runs of the same variants without --counterfactual.",
 )
 _LINE = re.compile(rf"^(?:\S+: )?(\d+) (\d+) (\d+) ({FORCED}|{'|'.join(WHY_NOT)}) -?\d+$", re.M)
 
@@ -203,7 +203,7 @@ class Counterfactual:
             lines.append(f"{each.name}: {each.words} ({each.side.derived.cell.simkey[:12]})")
             lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
             lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
-            lines.append(f"  then first: {facts['next'] or 'no difference from B'}")
+            lines.append(f"  next difference from B: {facts['next'] or 'none'}")
         return "\n".join([*lines, "", *NOTE, f"repeat: {command}"]) + "\n"
 
 

@@ -115,7 +115,7 @@ def _answer(comparison: Comparison, leading: int) -> list[str]:
     # any case, and the first of what is noted.
     free = _ROOM - len(head(comparison)) - 2 - leading - 2
     first = _whole(entries(comparison), free - min(len(noted), 1))
-    return [*first, *_first(noted, min(free - len(first), NOTED + 1), "such lines")]
+    return [*first, *_first(noted, min(free - len(first), NOTED + 1))]
 
 
 def _whole(answers: list[list[str]], room: int) -> list[str]:
@@ -131,15 +131,15 @@ def _whole(answers: list[list[str]], room: int) -> list[str]:
         shown = answers
     lines = [line for answer in shown[:kept] for line in answer]
     more = len(answers) - kept
-    return [*lines, f"and {more} more variants: --all"] if more else lines
+    return [*lines, f"{more} more variants: see --all"] if more else lines
 
 
-def _first(lines: list[str], room: int, words: str) -> list[str]:
-    """The first of ``lines``, and how many more there are; one of them in any case."""
+def _first(lines: list[str], room: int) -> list[str]:
+    """The first of the warnings, and how many more there are; one of them in any case."""
     if len(lines) <= min(room, NOTED) or len(lines) < 2:
         return lines
     kept = max(min(room - 1, NOTED), 1)
-    return [*lines[:kept], f"and {len(lines) - kept} more {words}: --all"]
+    return [*lines[:kept], f"{len(lines) - kept} more warnings: see --all"]
 
 
 def everything(comparison: Comparison) -> str:
@@ -161,7 +161,8 @@ def _leading(comparison: Comparison) -> list[GlanceRow]:
     for path in paths:
         line = comparison.line(*path)
         if line is not None:
-            label = f"{line.row.group}, {line.row.label}"
+            placed = line.row.group == "placement"
+            label = line.row.label if placed else f"{line.row.group}, {line.row.label}"
             rows.append(_row(comparison, label, [line]))
     return rows
 
@@ -256,7 +257,7 @@ class GlanceRow(Record):
 class Glance(Record):
     """What answers the question of a comparison.
 
-    :param answers: the answer in sentences, then what a reader must know before any figure.
+    :param answers: the answer in sentences, then what a reader must know before any value.
     :param run: what was run, and how.
     :param names: variants, the baseline first.
     :param expected: what sources expect, with the verdicts.

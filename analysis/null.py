@@ -67,11 +67,11 @@ class RecordedNull:
     @property
     def seeds_words(self) -> str:
         """With how many seeds it was measured."""
-        words = f"{self.recorded.seeds} other seeds, by the record noise.json"
+        words = f"recorded in noise.json, {self.recorded.seeds} other seeds"
         origin = self.recorded.origin
         if origin is None or not origin.patches:
-            return f"{words}, of patches that are not known"
-        return f"{words}, of earlier patches" if older(origin.patches) else words
+            return f"{words}, unknown patches"
+        return f"{words}, earlier patches" if older(origin.patches) else words
 
     def floor(self, row: MeasureRow) -> float | None:
         """As `Null.floor`."""

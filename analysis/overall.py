@@ -16,9 +16,9 @@ from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT, SHOWN,
 from eascope.configs.knobs import axis_words
 
 #: What an interval says of a difference.
-LESS, MORE, SAME, NO_TEST = "less", "more", "cannot be told apart", "no test"
+LESS, MORE, SAME, NO_TEST = "less", "more", "no significant difference", "not tested"
 #: Names the asked values.
-AS_ASKED = "as asked"
+AS_ASKED = "as requested"
 
 
 class Assumed(Protocol):
@@ -75,7 +75,7 @@ class Overall:
 
     @property
     def words(self) -> str:
-        """``less``, or ``depends on power source: less as asked, more with measured``."""
+        """``less``, or ``depends on power model: less as requested, more with measured``."""
         if self.word != DEPENDS:
             return self.word
         names = " and ".join(map(axis_words, self.axes))
@@ -83,7 +83,7 @@ class Overall:
 
     @property
     def reason(self) -> str:
-        """``less as asked, more with measured``."""
+        """``less as requested, more with measured``."""
         several = len(self.axes) > 1
         values: dict[str, list[str]] = {}
         for axis, value, word in self.differing:

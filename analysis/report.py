@@ -193,7 +193,7 @@ def _axes(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
     note = (
         '<p class="note">Model axes are unknown quantities of the board. One axis at a time is set '
         "to another value. There is a verdict only if all values give the same. Own runs are runs "
-        "that only this value needs; a value that changes only the billing needs none.</p>"
+        "that only this value needs; a value that changes only energy accounting needs none.</p>"
     )
     lines = [*expectation_lines(comparison)]
     lines += [f"Not varied: {line}" for line in comparison.not_varied]
@@ -313,7 +313,7 @@ def _energy_notes(comparison: Comparison) -> str:
     notes = [f"<li>{escape(line)}</li>" for line in model.notes]
     if notes:
         parts.append(f"<ul>{''.join(notes)}</ul>")
-    for head, lines in (("Borrowed figures", cell.borrowed), ("Assumed figures", cell.assumed)):
+    for head, lines in (("Borrowed values", cell.borrowed), ("Assumed values", cell.assumed)):
         if lines:
             items = "".join(f"<li>{escape(line)}</li>" for line in lines)
             parts.append(f"<p><b>{head}</b></p><ul>{items}</ul>")

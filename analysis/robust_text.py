@@ -34,7 +34,7 @@ def robust_table(comparison: Comparison) -> Table:
     """A row per value: runs of its own, differences in percent, and every verdict by number."""
     names, verdicts = comparison.names[1:], comparison.as_asked
     columns = (
-        *(Column("axis", "left"), Column("value", "left"), Column("own runs")),
+        *(Column("parameter", "left"), Column("value", "left"), Column("own runs")),
         *(Column(name, "left", "%") for name in names),
         *(Column(str(number), "left") for number in range(1, len(verdicts) + 1)),
     )
@@ -90,8 +90,8 @@ def expectation_lines(comparison: Comparison) -> list[str]:
 def robust_text(comparison: Comparison) -> str:
     """The block below a comparison: the table, the expectations, axes that were not varied."""
     head = (
-        f"model axes, one at a time: {energy_label(comparison)} compared with "
-        f"{comparison.baseline}'s; the source of every value is in the report"
+        f"sensitivity to model parameters, one at a time: {energy_label(comparison)} compared with "
+        f"{comparison.baseline}'s; the report has the source of every value"
     )
     lines = ["", head, robust_table(comparison).text(), *expectation_lines(comparison)]
     lines += [f"not varied: {line}" for line in comparison.not_varied]

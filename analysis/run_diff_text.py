@@ -65,7 +65,7 @@ def text(diff: RunDiff, command: str) -> str:
     if diff.same:
         lines += [NONE, f"digest of both: {diff.a.streams.digest[:16]}"]
         if diff.total_fj:
-            lines.append(f"energy of B less A: {_mj(diff.total_fj)} mJ, by times alone")
+            lines.append(f"energy of B minus A: {_mj(diff.total_fj)} mJ (timing only)")
         return "\n".join([*lines, f"repeat: {command}"]) + "\n"
     parts = []
     if diff.before_start:
@@ -74,7 +74,7 @@ def text(diff: RunDiff, command: str) -> str:
     own = diff.first_of_tasks
     if own and own != diff.firsts[0]:
         parts.append(_first(diff, own, "first about a task"))
-    parts.append("One seed is one draw; a first difference is no cause by itself.")
+    parts.append("One seed is a single sample; the first difference need not be the cause.")
     compared = [*_candidates(diff, own or diff.firsts[0])]
     if compared:
         heads = ("run", "CPU", "fits", "tasks", "energy by the kernel", "chosen")
@@ -110,20 +110,20 @@ def _spans(diff: RunDiff) -> str:
     rest = [span for span in every if span.decision and span.in_both and span not in largest]
     agree = [span for span in every[1:] if not span.decision]
     for name, spans in (
-        ("before the first of them", every[:1]),
+        ("before the first difference", every[:1]),
         (f"{len(rest)} other decisions", rest),
-        (f"{len(alone)} for which one run alone has time", alone),
+        (f"{len(alone)} in one run only", alone),
         (f"{len(agree)} re-converged spans", agree),
     ):
         rows.append(["", "", _mj(sum(span.fj for span in spans)), name, "", ""])
     rows.append(["", "", _mj(diff.total_fj), "all", "", ""])
-    heads = ("at (ms)", "for (ms)", "B - A (mJ)", "from here on", "A", "B")
+    heads = ("at (ms)", "for (ms)", "B - A (mJ)", "starting with", "A", "B")
     table = Table.of(heads, rows, left=0)
     columns = tuple(
         column if place < 3 else type(column)(column.head, "left")
         for place, column in enumerate(table.columns)
     )
-    head = "energy from one differing decision to the next, the largest first (an order, no causes)"
+    head = "energy from one differing decision to the next, the largest first (ranked, not causal)"
     return f"{head}\n{Table(columns, table.rows).text()}"
 
 

@@ -21,13 +21,13 @@ from eascope.configs.knobs import axis_words
 
 
 def details(verdict: Verdict) -> str:
-    """The measured effect, the stated range, and why there is no verdict, in one line."""
+    """The measured effect, the claimed range, and why there is no verdict, in one line."""
     parts = [
-        f"{measured_words(effect, possible)}, stated {stated_words(effect)}"
+        f"{measured_words(effect, possible)}, claimed {stated_words(effect)}"
         for effect, possible in zip(verdict.effects, ranges_of(verdict), strict=True)
     ]
     if verdict.effects and (size := size_words(verdict)):
-        parts.append(f"its source measured {size}")
+        parts.append(f"the source measured {size}")
     if not verdict.effects and verdict.met is not None:
         parts += [f"{left:.6g} against {right:.6g}" for left, right in verdict.sides]
     if verdict.seeds > 1:
@@ -39,12 +39,12 @@ def details(verdict: Verdict) -> str:
         parts.append(verdict.reason)
     if verdict.also_shown_of:
         names = ", ".join(verdict.also_shown_of)
-        parts.append(f"not counted: shown of {names}, too, where it should fail")
+        parts.append(f"not counted: also holds for {names}, where it should fail")
     return "; ".join(parts)
 
 
 def counts(verdicts: Sequence[Verdict]) -> str:
-    """``2 shown, 1 refuted, 3 undecided``; worthless statements are not counted."""
+    """``2 shown, 1 refuted, 3 undecided``; those that do not discriminate are not counted."""
     counted = [verdict.verdict for verdict in verdicts if not verdict.also_shown_of]
     words = [f"{counted.count(word)} {word}" for word in (SHOWN, REFUTED, UNDECIDED)]
     more = {
@@ -55,7 +55,7 @@ def counts(verdicts: Sequence[Verdict]) -> str:
 
 
 def word(verdict: Verdict) -> str:
-    """``shown``, or ``depends on transition power``."""
+    """``shown``, or ``depends on idle entry/exit power``."""
     return " ".join([verdict.verdict, " and ".join(map(axis_words, verdict.depends_on))]).rstrip()
 
 
@@ -94,14 +94,14 @@ def measured_words(effect: Effect, possible: Range) -> str:
 
 
 def stated_words(effect: Effect) -> str:
-    """``above 0 %``, ``below 5 %`` or ``within 2 %``."""
+    """``> 0 %``, ``< 5 %`` or ``within 2 %``."""
     low, high = effect.stated
     unit = f" {effect.unit}" if effect.unit else ""
     if low is not None and high is not None:
         return f"within {high:g}{unit}"
     if low is not None:
-        return f"above {low:g}{unit}"
-    return f"below {high:g}{unit}"
+        return f"> {low:g}{unit}"
+    return f"< {high:g}{unit}"
 
 
 def pairing(verdict: Verdict) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Warnings before any figure: tasks that never ran, tasks that never ended, different work."""
+"""Warnings before any value: tasks that never ran, jobs that never ended, different work."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def warnings(comparison: Comparison) -> list[str]:
 def _window(cell: CellRecord) -> Iterator[str]:
     """What the scenario does to the kernel before or within the window."""
     if cell.window.mainline_ms:
-        yield f"tasks ran for {cell.window.mainline_ms} ms as under mainline before the warm-up"
+        yield f"mainline settings were used for {cell.window.mainline_ms} ms before the warm-up"
     if writes := cell.window.writes:
-        yield f"the scenario changes within the window: {'; '.join(writes)}"
+        yield f"the scenario writes these files during the window: {'; '.join(writes)}"
 
 
 def _never_ran(comparison: Comparison) -> Iterator[str]:
@@ -41,7 +41,7 @@ def _never_ran(comparison: Comparison) -> Iterator[str]:
 
 
 def _unfinished(comparison: Comparison) -> Iterator[str]:
-    """Turns that were due and had not ended at the end of the window: a task was kept waiting."""
+    """Jobs that were due and unfinished when the window ended: a task was kept waiting."""
     for task in comparison.tasks:
         for name, results in comparison.results.items():
             jobs, missed, unfinished = (
@@ -49,9 +49,10 @@ def _unfinished(comparison: Comparison) -> Iterator[str]:
                 for what in ("jobs", "missed", "unfinished")
             )
             if unfinished >= 1:
+                mean = " (mean per run)" if len(results) > 1 else ""
                 yield (
-                    f"{task} missed {missed:.4g} of {jobs:.4g} deadlines under {name}: "
-                    f"{unfinished:.4g} of its jobs did not end in the window"
+                    f"{task} missed {missed:.4g} of {jobs:.4g} deadlines under {name}{mean}; "
+                    f"{unfinished:.4g} of its jobs were unfinished when the window ended"
                 )
 
 
@@ -71,9 +72,8 @@ def _stirred(comparison: Comparison) -> Iterator[str]:
     for name, by_seed in comparison.results.items():
         if times := [found for each in by_seed.values() if (found := each.more.get("stirred_s"))]:
             yield (
-                f"threads that stir CPUs before the window ran up to {1000 * max(times):.3g} ms "
-                f"within it in {len(times)} of {len(by_seed)} seeds under {name}: "
-                "a longer warmup_ms ends them"
+                f"placement perturbation overlapped the window by up to {1000 * max(times):.3g} ms "
+                f"({name}, {len(times)} of {len(by_seed)} seeds); increase warmup_ms"
             )
 
 
@@ -88,8 +88,7 @@ def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:
     weakest = next(word for word in reversed(KINDS) if word in kinds).removesuffix(" from")
     entry_us = max(max(takes.entry_us, takes.last_entry_us) for takes in ways)
     exit_us = max(max(takes.exit_us, takes.first_exit_us) for takes in ways)
-    axis = f"({weakest}: up to {entry_us} + {exit_us} us; --robust=idle_exit)"
-    time = "the time to enter and leave idle states"
+    time = f"idle entry/exit time ({weakest}, up to {entry_us} + {exit_us} us; --robust=idle_exit)"
     for name, by_seed in comparison.results.items():
         results = [*by_seed.values()]
         for task in comparison.tasks:
@@ -98,18 +97,18 @@ def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:
                 missed = sum(each.deadlines[task].missed for each in results)
                 yield (
                     f"{hung:.0f} of {missed:.0f} missed deadlines of {task} under {name} would "
-                    f"have been met without {time} {axis}"
+                    f"have been met without {time}"
                 )
         hung = sum(each.more.get("frames_late_in_idle") or 0 for each in results)
         if hung:
             late = sum(each.frames.late for each in results if each.frames)
             yield (
                 f"{hung:.0f} of {late:.0f} late frames under {name} would have been in time "
-                f"without {time} {axis}"
+                f"without {time}"
             )
         slow = [task for task in comparison.tasks if _hangs_at_p99(results, task)]
         if slow:
-            yield f"most of the p99 latency of {', '.join(slow)} under {name} is {time} {axis}"
+            yield f"more than half of the p99 latency of {', '.join(slow)} under {name} is {time}"
 
 
 def _hangs_at_p99(results: Sequence[Result], task: str) -> bool:
@@ -146,7 +145,7 @@ def _other_work(comparison: Comparison) -> Iterator[str]:
 
 
 def at_kernels_rate(cell: CellRecord) -> list[ProgramRecord]:
-    """Programs of the image that the engine executes at the kernel's rate, for want of figures."""
+    """Programs of the image that the engine executes at the kernel's rate, for lack of its own."""
     if not cell.engine_traits.stated_rates:
         return []
     return [
@@ -163,6 +162,6 @@ def _system_rate(comparison: Comparison) -> Iterator[str]:
     if programs:
         names = ", ".join(program.name for program in programs)
         yield (
-            f"{names}: executed at the kernel's instructions per cycle, not at a "
-            "rate measured for the program: its output is not that of a board"
+            f"no measured IPC for {names}, the kernel's is used; "
+            "do not compare its output with a board"
         )

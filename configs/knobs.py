@@ -28,7 +28,7 @@ Setting: TypeAlias = str | bool | int
 
 #: What a knob changes.
 PLATFORM, ACTIVITY, KERNEL = "the platform", "the activity", "the kernel"
-WORKLOAD, RECORDING, BILLING = "the workload", "what is recorded", "the billing alone"
+WORKLOAD, RECORDING, BILLING = "the workload", "what is recorded", "energy accounting"
 
 MODEL, BOARD = "model", "board"
 DVFS = {
@@ -293,7 +293,7 @@ class ControlKnobs:
         "record and report why EAS chose each CPU (candidates, energies); recording takes guest "
         "time, so such runs are separate from those without",
     )
-    #: As `experiments.trace_events.read_events` gives them.
+    #: As `experiments.runs.trace_events.read_events` gives them.
     events: tuple[str, ...] = knob(
         (),
         RECORDING,
@@ -508,6 +508,28 @@ def words(table: ControlKnobs | BillingKnobs) -> list[str]:
     return chosen
 
 
+def setting_words(word: str) -> str:
+    """An item of ``words`` of controls or switches as people know it.
+
+    ``dvfs=board``, ``rate_limit_us=500``, ``NO_NI_RANDOM`` for a feature of the scheduler.
+    """
+    for item in CONTROLS.values():
+        stem, _, unit = item.name.replace("_", "-").rpartition("-")
+        pattern = item.word or (f"{stem}-{{}}-{unit}" if item.kind is int else "")
+        if isinstance(pattern, str) and pattern:
+            head, _, tail = pattern.partition("{}")
+            value = word.removeprefix(head).removesuffix(tail)
+            known = value.isdigit() if item.kind is int else value in item.choices
+            if known and word == f"{head}{value}{tail}":
+                return f"{item.name}={value}"
+        elif item.kind is bool and not item.feature:
+            name = item.name.replace("_", "-")
+            if word in (name, f"no-{name}"):
+                return f"{item.name}={'true' if word == name else 'false'}"
+    feature = word.startswith("no-")
+    return word.replace("-", "_").upper() if feature else word.replace("-", " ")
+
+
 @dataclass(frozen=True)
 class AxisValue:
     """A value of a model axis: what it sets its keys to, by name of a knob, and why."""
@@ -568,7 +590,8 @@ AXES: Mapping[str, Axis] = {
 
 def axis_words(axis: str) -> str:
     """The name of a model axis for people."""
-    return "power source" if axis == "power" else axis.replace("_", " ")
+    named = {"power": "power model", "transition_power": "idle entry/exit power"}
+    return named.get(axis, axis.replace("_", " "))
 
 
 def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:

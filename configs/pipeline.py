@@ -8,13 +8,13 @@ digest, but do not depend on these figures.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 
 from eascope.configs.core import Core, Parameter
-from eascope.configs.source import source_text
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.errors import bad_input, missing_key
+from eascope.host.errors import bad_input
+from eascope.host.keys import key
 from eascope.host.strict import StrictTable, read_toml
 
 PIPELINES = Path(__file__).resolve().parent / "cores" / "pipelines"
@@ -45,19 +45,13 @@ STAGES = {
     "minor": {
         "branch_delay": (1, 20, "cycles from a branch's execution to the fetch that follows")
     },
-    "o3": {
-        "fetch_to_decode": (1, 20, "cycles"),
-        "decode_to_rename": (1, 20, "cycles"),
-        "rename_to_issue": (1, 20, "cycles"),
-    },
+    "o3": dict.fromkeys(
+        ("fetch_to_decode", "decode_to_rename", "rename_to_issue"), (1, 20, "cycles")
+    ),
 }
 
 #: How many pipelines take loads, stores, or either, each one of them a cycle.
-MEMORY_PIPELINES = {
-    "load": (0, 4, "pipelines"),
-    "store": (0, 4, "pipelines"),
-    "load_store": (0, 4, "pipelines"),
-}
+MEMORY_PIPELINES = dict.fromkeys(("load", "store", "load_store"), (0, 4, "pipelines"))
 
 #: Look-up latencies of the caches, and how many lines a stride prefetcher runs ahead (0: none).
 CACHES = {
@@ -106,10 +100,10 @@ def load_pipeline(core: Core, directory: Path = PIPELINES) -> Pipeline:
         core=core.name,
         path=path,
         model=model,
-        latencies=_all_figures(top.table("latencies"), latencies),
-        memory_pipelines=_all_figures(top.table("memory_pipelines"), MEMORY_PIPELINES),
-        stages=_all_figures(top.table("stages"), STAGES[model]),
-        caches=_all_figures(top.table("caches"), CACHES),
+        latencies=_figures(top.table("latencies"), latencies),
+        memory_pipelines=_figures(top.table("memory_pipelines"), MEMORY_PIPELINES),
+        stages=_figures(top.table("stages"), STAGES[model]),
+        caches=_figures(top.table("caches"), CACHES),
         digest=sha256_bytes(canonical_json(top.data)),
     )
     top.finish()
@@ -122,43 +116,19 @@ def _check(top: StrictTable, pipeline: Pipeline) -> None:
     memory = {name: figure.value for name, figure in pipeline.memory_pipelines.items()}
     for name in ("load", "store"):
         if not memory[name] and not memory["load_store"]:
-            raise bad_input(
-                top.file, f"memory_pipelines.{name}", 0, "at least 1, or load_store at least 1"
-            )
-    if pipeline.latencies["load"].value <= pipeline.caches["l1d"].value:
-        raise bad_input(
-            top.file,
-            "latencies.load",
-            pipeline.latencies["load"].value,
-            f"more than the L1D's own {pipeline.caches['l1d'].value} cycles",
-        )
-
-
-def _all_figures(
-    table: StrictTable, known: Mapping[str, tuple[int, int, str]]
-) -> Mapping[str, Parameter]:
-    figures = _figures(table, known)
-    for name, (smallest, largest, unit) in known.items():
-        if name not in figures:
-            raise missing_key(
-                table.file,
-                table.key(name),
-                f"a table with value ({smallest}..{largest} {unit}) and source",
-            )
-    return figures
+            allowed = "at least 1, or load_store at least 1"
+            raise bad_input(top.file, f"memory_pipelines.{name}", 0, allowed)
+    load, l1d = pipeline.latencies["load"].value, pipeline.caches["l1d"].value
+    if load <= l1d:
+        allowed = f"more than the L1D's own {l1d} cycles"
+        raise bad_input(top.file, "latencies.load", load, allowed)
 
 
 def _figures(
     table: StrictTable, known: Mapping[str, tuple[int, int, str]]
 ) -> Mapping[str, Parameter]:
-    """The figures in ``table``, each with value and source; none outside of ``known``."""
-    figures = {}
-    for key, (smallest, largest, unit) in known.items():
-        if table.has(key):
-            entry = table.table(key)
-            figures[key] = Parameter(
-                entry.integer("value", smallest, largest, unit), source_text(entry)
-            )
-            entry.finish()
-    table.finish()
+    """The figures in ``table``, each with value and source: all that are ``known``."""
+    declared = {name: key(unit, least, most, unit) for name, (least, most, unit) in known.items()}
+    kind = make_dataclass("Figures", ((name, Parameter, own) for name, own in declared.items()))
+    figures: Mapping[str, Parameter] = vars(table.decoded(kind))
     return figures

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rates at which each core type runs a program: ``configs/activity/programs/PLATFORM``.
 
-A program is named as scenarios name it (`experiments.program_kinds`). Its figures are those of its
-own code and its libraries, not of the kernel that works for it. They have files of their own: only
-runs of that program on the fast engine depend on them.
+A program is named as scenarios name it (`experiments.scenario.program_kinds`). Its figures are
+those of its own code and its libraries, not of the kernel that works for it. They have files of
+their own: only runs of that program on the fast engine depend on them.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from eascope.host.errors import bad_input, missing_key, nearest, shortened
-from eascope.host.keys import Form, is_line, key
+from eascope.host.errors import nearest, shortened
+from eascope.host.keys import is_line, maybe, text_form
 from eascope.host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
@@ -23,15 +23,14 @@ KINDS = {
 _SOURCE = re.compile(rf"({'|'.join(KINDS)})\b.{{4,}}")
 SOURCE_RULE = "text that begins with " + ", ".join(repr(kind) for kind in KINDS)
 #: A key whose value is a source's text.
-SOURCE = Form(
-    lambda text: is_line(text) and _SOURCE.fullmatch(text) is not None,
-    SOURCE_RULE,
+SOURCE = text_form(
+    lambda text: is_line(text) and _SOURCE.fullmatch(text), SOURCE_RULE, f"^({'|'.join(KINDS)})"
 )
 
 
 def figure(least: int, most: int, unit: str) -> Any:  # noqa: ANN401
     """An optional key whose value is a table: a figure and its source."""
-    return key(unit, optional=True, span=(least, most), unit=unit)
+    return maybe(unit, least, most, unit)
 
 
 def kind(source: str) -> str:
@@ -44,10 +43,7 @@ def kind(source: str) -> str:
 
 def source_text(table: StrictTable, key: str = "source") -> str:
     """The source that stands at ``key`` itself (core files)."""
-    value = table.text(key)
-    if not _SOURCE.fullmatch(value):
-        raise table.error(key, SOURCE_RULE)
-    return value
+    return table.read(key, str, form=SOURCE)
 
 
 class Sources:
@@ -65,7 +61,7 @@ class Sources:
     def of(self, table: StrictTable, key: str) -> str:
         """The text of the source whose name stands at ``key`` of ``table``."""
         if not table.has(key):
-            raise missing_key(table.file, table.key(key), "a name from [sources]")
+            raise table.lacks(key, "a name from [sources]")
         name = table.text(key)
         if name not in self.texts:
             known = sorted(self.texts)
@@ -78,11 +74,6 @@ class Sources:
 
     def finish(self) -> None:
         """Complain about a source that no figure names."""
-        for name, text in self.texts.items():
+        for name in self.texts:
             if name not in self._used and name not in self._inherited:
-                raise bad_input(
-                    self._table.file,
-                    self._table.key(name),
-                    text,
-                    "only sources that a figure of the file names",
-                )
+                raise self._table.error(name, "only sources that a figure of the file names")

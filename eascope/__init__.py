@@ -68,8 +68,8 @@ def open(run: str | PathLike[str], power: str | None = None) -> Derived:
     :param power: the powers that energy is computed with; None: the platform's.
     :raises eascope.host.errors.EascopeError: there is no such run, or it is damaged.
     """
-    from eascope.experiments.finished import derived_by
-    from eascope.experiments.runs import find_run
+    from eascope.experiments.runs.finished import derived_by
+    from eascope.experiments.runs.runs import find_run
 
     return derived_by(find_run(str(run)), power)
 

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from eascope.analysis.records.cell import (
     LOOPS_WORK,
@@ -19,74 +22,92 @@ from eascope.analysis.records.cell import (
 from eascope.analysis.statement import ExpectationError
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import Platform
-from eascope.experiments.conditions import TABLE as SOURCE_CONDITIONS
-from eascope.experiments.conditions import read_conditions
-from eascope.experiments.groups import KEYS as GROUP_KEYS
-from eascope.experiments.groups import read_cpus, read_groups
-from eascope.experiments.interrupts import KEYS as INTERRUPT_KEYS
-from eascope.experiments.interrupts import read_interrupts
-from eascope.experiments.others import BACKGROUND, threads_besides
-from eascope.experiments.program import read_program
-from eascope.experiments.recorded import Recorded, read_recorded
-from eascope.experiments.rtapp_own import read_own, task_of, text_of
-from eascope.experiments.scenario import (
-    BACKGROUNDS,
-    MOST_EXPECTATIONS,
-    MOST_THREADS,
-    PLACING_MS,
-    Scenario,
-    Task,
-    WindowLengths,
-)
-from eascope.experiments.scenario_checks import (
+from eascope.experiments.rtapp.own import read_own, task_of, text_of
+from eascope.experiments.scenario.checks import (
     check_attributes,
     check_frames,
     check_measures,
     check_programs,
     check_tasks,
 )
-from eascope.experiments.scenario_events import KEYS as EVENT_KEYS
-from eascope.experiments.scenario_events import events_of
-from eascope.experiments.scenario_names import ROOT, path_of
-from eascope.experiments.scenario_tasks import (
-    PHASE_KEYS,
-    TASK_KEYS,
-    optional,
-    read_replayed,
-    read_task,
+from eascope.experiments.scenario.conditions import TABLE as SOURCE_CONDITIONS
+from eascope.experiments.scenario.conditions import read_conditions
+from eascope.experiments.scenario.events import EventFile, events_of
+from eascope.experiments.scenario.groups import CPUS, GroupFile, groups_of
+from eascope.experiments.scenario.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
+from eascope.experiments.scenario.names import ROOT, path_of
+from eascope.experiments.scenario.others import BACKGROUND, threads_besides
+from eascope.experiments.scenario.program import ProgramFile, program_from
+from eascope.experiments.scenario.recorded import read_recorded
+from eascope.experiments.scenario.scenario import (
+    BACKGROUNDS,
+    MOST_THREADS,
+    PLACING_MS,
+    Scenario,
+    Task,
+    WindowLengths,
 )
-from eascope.experiments.sources import measurements, stated
-from eascope.experiments.turns import meeting, turns_of
+from eascope.experiments.scenario.sources import measurements, stated
+from eascope.experiments.scenario.tasks import TaskFile, replayed_from, task_from
+from eascope.experiments.scenario.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input, shortened
+from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
 
-#: Of what a source measured, in a unit of result.json.
-MOST_SIZE = 1e9
-MOST_PROGRAMS = 9
-#: Of numbers in statements.toml.
-MOST_STATED = 999
-#: Frames that are under way at once, in the deepest pipeline.
-MOST_PERIODS = 9
-#: A task's load signals follow its changes within 100 to 200 ms.
-LEAST_WARMUP_MS = 200
-#: Keys of the tables that have some which must be there: a misspelt one is named as what it is.
-KEYS = {
-    "": (
-        *("summary", "source", "loads", "background", "image", "recording", SOURCE_CONDITIONS),
-        *("group", "task", "program", "window", "event", "expect", "work", "frames", "rt_app"),
-        *("kernel_threads", "interrupt"),
-    ),
-    "interrupt": INTERRUPT_KEYS,
-    "task": TASK_KEYS,
-    "task.phase": PHASE_KEYS,
-    "group": GROUP_KEYS,
-    "event": EVENT_KEYS,
-    "work": ("unit", "counted"),
-    "frames": ("paced_by", "drawn_by", "periods"),
-    "window": ("from", "mainline_ms", "warmup_ms", "short_ms", "full_ms", "until"),
-}
+TEXT = form_of(lambda value: isinstance(value, str), "the text of a file of rt-app", type="string")
+
+
+@dataclass(frozen=True)
+class WindowFile(Placed, WindowLengths):
+    """The window that is measured."""
+
+    from_: str | None = maybe("whose switches apply first", name="from", choices=("mainline",))
+
+    def check(self) -> None:
+        """It has a length, or an end."""
+        place = self.place
+        for name in ("short_ms", "full_ms", "from"):
+            if self.until and name in place.data:
+                raise place.error(name, "not together with until")
+        if not self.until:
+            self.need("short_ms", "full_ms")
+        place.within("short_ms", 1, self.full_ms or 0, "ms, up to full_ms")
+        if self.from_:
+            self.need("mainline_ms")
+        elif self.mainline_ms:
+            raise place.error("mainline_ms", "only together with from")
+
+    def meaning(self) -> WindowLengths:
+        """The lengths as a scenario has them."""
+        return WindowLengths(**same(WindowLengths, self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioFile:
+    """A scenario's file."""
+
+    summary: str = key("one line for `eascope list scenarios`")
+    source: str = key("its origin, and the observations of its source")
+    loads: str = key("why the loads are what they are")
+    background: str = key("whether other threads run", choices=BACKGROUNDS, default="none")
+    image: str = key("the guest image", choices=lambda: load_content().images, default=MINIMAL)
+    recording: str | None = maybe("a file of bursts beside this one")
+    source_conditions: Any = maybe("kernel and board of the source", form=TABLE)
+    group: tuple[GroupFile, ...] = key("cgroups", count=(1, 20), default=())
+    kernel_threads: Mapping[str, Any] = key("CPUs of kernel threads", each=CPUS, default={})
+    task: tuple[TaskFile, ...] = key("tasks of threads", count=(1, MOST_THREADS), default=())
+    program: tuple[ProgramFile, ...] = key("programs", count=(1, 9), default=())
+    rt_app: str | None = maybe("the text of a file of rt-app", form=TEXT)
+    work: WorkRecord | None = maybe("the unit of work")
+    frames: FramesRecord | None = maybe("tasks that make frames")
+    window: WindowLengths = key("what is measured", table=WindowFile)
+    event: tuple[EventFile, ...] = key("done within the window", count=(1, 100), default=())
+    interrupt: tuple[InterruptFile, ...] = key(
+        "loads of interrupts", count=(1, MOST_TIMERS), default=()
+    )
+    expect: tuple[Expectation, ...] = key("statements of the source", count=(0, 99), default=())
 
 
 def load_scenario(name: str, platform: Platform) -> Scenario:
@@ -102,208 +123,118 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         if path.suffix == ".json"
         else read_toml(path)
     )
-    top.only(KEYS[""])
-    rt_app = read_own(top, platform) if top.has("rt_app") else None
-    programs = top.tables("program", 1, MOST_PROGRAMS) if top.has("program") else ()
-    with_tasks = not (programs or rt_app) or top.has("task")
-    tables = top.tables("task", 1, MOST_THREADS) if with_tasks else ()
-    image = top.text("image", load_content().images) if top.has("image") else MINIMAL
-    names_there = [shortened(str(table.data.get("name"))) for table in tables]
-    groups = read_groups(top, platform)
-    recording = _recording(top, path)
+    expected = top.tables("expect", 0, 99) if top.has("expect") else ()
+    for table in expected:
+        if "finding" in table.data:
+            where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
+            raise table.error("finding", f"nothing: {where} has it")
+    own = top.decoded(ScenarioFile, platform=platform)
+    rt_app = read_own(top, platform) if own.rt_app else None
+    if not (own.program or rt_app or own.task):
+        raise top.lacks("task", f"1 to {MOST_THREADS} tables")
+    names_there = [task.name for task in own.task]
+    groups = groups_of(own.group, platform)
+    recording = read_recorded(path.parent / own.recording) if own.recording else None
     free = [thread.name for thread in recording.threads] if recording else []
     tasks = tuple(
-        read_replayed(table, platform, groups, free)
-        if table.has("recorded")
-        else read_task(table, platform, names_there, groups)
-        for table in tables
+        replayed_from(task, groups, free)
+        if "recorded" in task.place.data
+        else task_from(task, platform, names_there, groups)
+        for task in own.task
     )
     if rt_app:
         tasks = tuple(task_of(task, rt_app.default_policy) for task in rt_app.measured)
         names_there = [task.name for task in tasks]
-    window = _window(top.table("window"))
-    members = tuple(read_program(table, platform, image, groups) for table in programs)
-    kernel_threads = _kernel_threads(top, platform)
-    interrupts = read_interrupts(top, platform)
+    programs = tuple(program_from(program, own.image, groups) for program in own.program)
+    kernel_threads = _kernel_threads(top, own)
+    interrupts = interrupts_of(top, own.interrupt)
+    bound = [(f"kernel thread {name}", {*cpus}) for name, cpus in kernel_threads]
+    bound += [(f"interrupt {load.name}", {cpu}) for load in interrupts for cpu in load.cpus]
+    for table, expectation in zip(expected, own.expect, strict=True):
+        _check_expected(table, expectation)
     scenario = Scenario(
-        name=(path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
-        .with_suffix("")
-        .as_posix(),
-        path=path,
-        summary=top.text("summary"),
-        source=top.text("source"),
-        loads=top.text("loads"),
-        tasks=tasks,
-        programs=members,
-        window=window,
-        expect=tuple(
-            map(_expect, top.tables("expect", 0, MOST_EXPECTATIONS) if top.has("expect") else ())
-        ),
-        digest=sha256_bytes(
-            canonical_json(top.data) + (recording.text().encode() if recording else b"")
-        ),
-        background=top.text("background", BACKGROUNDS) if top.has("background") else "none",
-        work=_work(top, names_there),
-        source_conditions=read_conditions(top.table(SOURCE_CONDITIONS))
-        if top.has(SOURCE_CONDITIONS)
-        else None,
-        frames=_frames(top, names_there),
-        writes=events_of(
-            *(top, window, platform, groups, {task.name: task for task in tasks}, members),
-            kernel_threads,
-            interrupts,
-        ),
-        groups=groups,
-        image=image,
-        kernel_threads=kernel_threads,
-        recording=recording,
-        interrupts=interrupts,
-        placing_ms=PLACING_MS * sum(5 + task.count for task in tasks)
-        if any(task.placed for task in tasks)
-        else 0,
-        rt_app=rt_app,
+        **same(Scenario, own)
+        | {
+            "name": (path.relative_to(ROOT) if ROOT in path.parents else Path(path.name))
+            .with_suffix("")
+            .as_posix(),
+            "path": path,
+            "tasks": tasks,
+            "programs": programs,
+            "digest": sha256_bytes(
+                canonical_json(top.data) + (recording.text().encode() if recording else b"")
+            ),
+            "work": _work(top, own, names_there),
+            "source_conditions": read_conditions(top.table(SOURCE_CONDITIONS))
+            if own.source_conditions is not None
+            else None,
+            "writes": events_of(
+                *(own.event, own.window, platform, groups),
+                *({task.name: task for task in tasks}, programs, bound),
+            ),
+            "interrupts": interrupts,
+            "groups": groups,
+            "kernel_threads": kernel_threads,
+            "recording": recording,
+            "placing_ms": PLACING_MS * sum(5 + task.count for task in tasks)
+            if any(task.placed for task in tasks)
+            else 0,
+            "rt_app": rt_app,
+        }
     )
-    top.finish()
     check_frames(scenario, top)
     if not rt_app:
-        check_tasks(scenario, tables)
-        check_attributes(scenario, tables, platform)
-        check_noise(scenario, tables, platform)
-    check_programs(scenario, programs, top.table("window"))
-    check_measures(scenario, top)
+        check_tasks(scenario, own.task)
+        check_attributes(scenario, own.task, platform)
+        check_noise(scenario, own.task, platform)
+    check_programs(scenario, own.program, top.table("window"))
+    check_measures(scenario, expected)
     return scenario
 
 
-def _kernel_threads(
-    top: StrictTable, platform: Platform
-) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    table = top.table("kernel_threads") if top.has("kernel_threads") else StrictTable("", {})
-    for name in table.data:
+def _kernel_threads(top: StrictTable, own: ScenarioFile) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    for name in own.kernel_threads:
         if not re.fullmatch(r"[\w:/.-]{1,15}", name):
-            raise table.error(
-                name, "a kernel thread's name of up to 15 characters, such as kswapd0"
-            )
-    return tuple((name, read_cpus(table, platform, name) or ()) for name in table.data)
+            allowed = "a kernel thread's name of up to 15 characters, such as kswapd0"
+            raise top.table("kernel_threads").error(name, allowed)
+    return tuple(own.kernel_threads.items())
 
 
-def _recording(top: StrictTable, path: Path) -> Recorded | None:
-    """The file of bursts that the scenario names, beside its own file."""
-    return read_recorded(path.parent / top.text("recording")) if top.has("recording") else None
-
-
-def _window(table: StrictTable) -> WindowLengths:
-    table.only(KEYS["window"])
-    warmup = table.integer("warmup_ms", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
-    short = full = until = None
-    if table.has("until"):
-        until = table.text("until", ["tasks-end", "programs-end"])
-        for key in ("short_ms", "full_ms", "from"):
-            if table.has(key):
-                raise table.error(key, "not together with until")
-    else:
-        full = table.integer("full_ms", 1, 3_000_000, "ms")
-        short = table.integer("short_ms", 1, full, "ms, up to full_ms")
-    mainline = 0
-    if table.has("from"):
-        table.text("from", ("mainline",))
-        mainline = table.integer("mainline_ms", LEAST_WARMUP_MS, 600_000, "ms before the switch")
-    table.finish()
-    return WindowLengths(warmup, short, full, until, mainline)
-
-
-def _work(top: StrictTable, tasks: list[str]) -> WorkRecord:
+def _work(top: StrictTable, own: ScenarioFile, tasks: list[str]) -> WorkRecord:
     """The unit of work: the file's, or operations of programs, or the busy loop's."""
-    programs = top.has("program")
-    if not top.has("work"):
-        return WorkRecord("operation", PROGRAMS) if programs else LOOPS_WORK
-    table = top.table("work")
-    table.only(KEYS["work"])
-    unit = table.text("unit")
-    if not re.fullmatch(r"[a-z][a-z -]{0,23}", unit):
-        raise table.error("unit", "what one unit is called, in 1 to 24 of a-z, space and -")
+    if own.work is None:
+        return WorkRecord("operation", PROGRAMS) if own.program else LOOPS_WORK
     known = [f"{kind}.{task}" for kind in (TURNS, WAKE_UPS) for task in tasks]
-    counted = table.text("counted", [*known, PROGRAMS] if programs else known)
-    table.finish()
-    return WorkRecord(unit, counted)
+    top.table("work").one_of("counted", [*known, PROGRAMS] if own.program else known)
+    return own.work
 
 
-def _frames(top: StrictTable, tasks: list[str]) -> FramesRecord | None:
-    if not top.has("frames"):
-        return None
-    table = top.table("frames")
-    table.only(KEYS["frames"])
-    record = FramesRecord(
-        paced_by=table.text("paced_by", tasks),
-        drawn_by=table.text("drawn_by", tasks),
-        periods=optional(table, "periods", 1, MOST_PERIODS) or 1,
-    )
-    table.finish()
-    return record
-
-
-def _expect(table: StrictTable) -> Expectation:
-    statement = table.text("statement")
-    variant = table.text("variant")
+def _check_expected(table: StrictTable, own: Expectation) -> None:
     try:
-        parsed = parse_statement(statement)
+        parsed = parse_statement(own.statement)
     except ExpectationError as error:
         raise table.error("statement", str(error)) from error
     if any(part.sign in ("==", "!=") for part in parsed.parts):
         allowed = "< <= > >=: no number of runs shows that two numbers are equal; abs(A - B) < M"
         raise table.error("statement", allowed)
-    own = {variant, *parsed.variants}
-    if len(own) > 2:
+    # The statement's own variants are no test of it: runs would be compared with themselves.
+    variants = {own.variant, *parsed.variants}
+    if len(variants) > 2:
         raise table.error("statement", "measures of two variants at most, its own among them")
-    if table.has("finding"):
-        where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
-        raise table.error("finding", f"nothing: {where} has it")
-    percent, size, size_of, measured = _size(table, len(parsed.parts))
-    expect = Expectation(
-        *(variant, statement, table.text("source"), percent, _fails_under(table, own)),
-        *(size, size_of, measured, _states(table)),
-    )
-    table.finish()
-    return expect
-
-
-def _states(table: StrictTable) -> int:
-    """The number of the source's sentence that it says; 0 where there is none."""
-    if not table.has("states"):
-        return 0
-    number = table.integer("states", 1, MOST_STATED, "")
-    if number not in (known := stated()) or known[number].untested:
+    if variants & {*own.fails_under}:
+        others = ", ".join(map(shortened, sorted(variants)))
+        raise table.error("fails_under", f"a list of variants other than {others}")
+    if own.size_percent is not None and own.size is not None:
+        raise table.error("size", "not together with size_percent")
+    for name in ("size_of", "measured"):
+        if own.size_percent is None and own.size is None and name in table.data:
+            raise table.error(name, "only with size_percent or size")
+    table.within("size_of", 1, len(parsed.parts), "comparisons from 1")
+    if own.states and (own.states not in (known := stated()) or known[own.states].untested):
         allowed = "the number of a statement in experiments/statements.toml without untested"
         raise table.error("states", allowed)
-    return number
-
-
-def _fails_under(table: StrictTable, own: set[str]) -> tuple[str, ...]:
-    """The variants under which a statement must fail.
-
-    The statement's own variants are no test of it: their runs would be compared with themselves.
-    """
-    if not table.has("fails_under"):
-        return ()
-    allowed = f"a list of variants other than {', '.join(map(shortened, sorted(own)))}"
-    names = table.texts("fails_under", allowed=allowed, least=0)
-    if own & {*names}:
-        raise table.error("fails_under", allowed)
-    return names
-
-
-def _size(table: StrictTable, comparisons: int) -> tuple[float | None, float | None, int, str]:
-    """The size that the source measured, in percent or in the comparison's unit, and its source."""
-    percent = table.number("size_percent", -100, 1000) if table.has("size_percent") else None
-    if percent is not None and table.has("size"):
-        raise table.error("size", "not together with size_percent")
-    size = table.number("size", -MOST_SIZE, MOST_SIZE) if table.has("size") else None
-    if percent is None and size is None:
-        for key in ("size_of", "measured"):
-            if table.has(key):
-                raise table.error(key, "only with size_percent or size")
-    of = table.integer("size_of", 1, comparisons) if table.has("size_of") else 1
-    measured = table.text("measured", measurements()) if table.has("measured") else ""
-    return percent, size, of, measured
+    if "measured" in table.data:
+        table.one_of("measured", measurements())
 
 
 #: Turns of one repeat that can be drawn.
@@ -312,24 +243,25 @@ MOST_DRAWN_TURNS = 1_000
 LEAST_VSYNC_US = 1_000
 
 
-def check_noise(scenario: Scenario, tables: tuple[StrictTable, ...], platform: Platform) -> None:
+def check_noise(scenario: Scenario, files: Sequence[TaskFile], platform: Platform) -> None:
     """Check that turns that vary can be written, and that threads outside the scenario have room.
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    for task, table in zip(scenario.tasks, tables, strict=True):
+    for task, own in zip(scenario.tasks, files, strict=True):
         if re.fullmatch(rf"({BACKGROUND}|{STIR})\d*", task.name):
-            raise table.error("name", f"not {BACKGROUND} or {STIR}: other threads have these names")
+            allowed = f"not {BACKGROUND} or {STIR}: other threads have these names"
+            raise own.place.error("name", allowed)
         if task.varies:
-            _check_varies(scenario, task, table)
+            _check_varies(scenario, task, own.place)
     threads = sum(task.count for task in scenario.tasks if not task.recorded)
     besides = threads_besides(scenario.background, platform)
     if threads + besides > MOST_THREADS:
         shown = f"{threads} threads and {besides} others ({scenario.background} background)"
-        raise bad_input(tables[0].file, "task", shown, f"up to {MOST_THREADS} together")
+        raise bad_input(shown_path(scenario.path), "task", shown, f"up to {MOST_THREADS} together")
 
 
-def _check_varies(scenario: Scenario, task: Task, table: StrictTable) -> None:
+def _check_varies(scenario: Scenario, task: Task, table: Place) -> None:
     phases = task.phases
     key = "work_cv" if task.work_cv else "clock"
     if task.work_cv and all(

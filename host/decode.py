@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""JSON and TOML values as objects of dataclasses, strictly: the one reader of them.
+"""JSON values as objects of dataclasses, strictly: the one reader of them.
 
 A dataclass states keys and types. Its fields may be texts, numbers, paths, tuples, mappings (also
 by whole numbers), unions and further dataclasses. `host.record` reads files with it.
@@ -14,8 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from eascope.host.errors import EascopeError, bad_input, missing_key, no_such_key
-from eascope.host.keys import Key, declared
+from eascope.host.keys import WrongValue, is_plain
 
 T = TypeVar("T")
 
@@ -33,50 +32,17 @@ def key_of(entry: Field[Any]) -> str:
     return str(entry.metadata.get("key", entry.name))
 
 
-class WrongValue(Exception):
-    """A value that is not allowed, before its file is known; `Record.decode` names the file."""
-
-    def __init__(self, key: str, value: object, allowed: str) -> None:
-        super().__init__(key)
-        self.key, self.value, self.allowed = key, value, allowed
-
-    def line(self, file: Path | str) -> EascopeError:
-        """The error as one line, when the file is known."""
-        if self.value is MISSING:
-            return missing_key(file, self.key, self.allowed)
-        return bad_input(file, self.key or "the content", self.value, self.allowed)
-
-
-class UnknownKey(WrongValue):
-    """A key that a person's file cannot have."""
-
-    def __init__(self, key: str, value: object, known: list[str]) -> None:
-        super().__init__(key, value, "")
-        self.known = known
-
-    def line(self, file: Path | str) -> EascopeError:
-        """The error with the nearest key and all of them."""
-        return no_such_key(file, self.key, self.value, self.known)
-
-
 @cache
-def _types(kind: Hashable) -> dict[str, Any]:
-    """Type of every field of the class ``kind``."""
-    return get_type_hints(kind)
+def _fields(kind: Any) -> list[tuple[Field[Any], Any]]:
+    """The fields of the class ``kind``, with their types."""
+    types = get_type_hints(kind)
+    return [(entry, types[entry.name]) for entry in fields(kind)]
 
 
-@cache
-def _fields(kind: Any) -> tuple[Field[Any], ...]:
-    return fields(kind)
-
-
-def decode_dataclass(kind: type[T], value: object, key: str = "", figure: Key | None = None) -> T:
+def decode_dataclass(kind: type[T], value: object, key: str = "") -> T:
     """An object of the dataclass ``kind`` from a JSON value.
 
-    Its fields may be declared (`host.keys`), and it may have a method ``check``: rules across keys.
-
     :param key: where it stands in the file; empty for the whole.
-    :param figure: of a table with the key ``value``: what that may be.
     :raises WrongValue: for the first key that is missing, unknown or of another type.
     """
     if not isinstance(value, dict):
@@ -86,67 +52,28 @@ def decode_dataclass(kind: type[T], value: object, key: str = "", figure: Key | 
         allowed = f"{schema}, in this version of eascope"
         raise WrongValue(_at(key, "schema"), value.get("schema"), allowed)
     hashed = cast(Hashable, kind)  # mypy takes a class for its objects
-    known, types, rest = _fields(hashed), _types(hashed), dict(value)
+    known, rest = _fields(hashed), dict(value)
     given: dict[str, Any] = {}
-    if any(map(declared, known)):
-        _refuse_unknown(known, rest, key)
-    for entry in known:
+    for entry, kind_of in known:
         if entry.metadata.get("rest"):
             continue
-        kind_of, name = types[entry.name], key_of(entry)
-        if own := declared(entry):
-            own = figure if figure and name == "value" else own
-            if name in rest:
-                given[entry.name] = _decode_declared(kind_of, rest.pop(name), _at(key, name), own)
-            elif entry.default is MISSING:
-                words = "a table" if is_dataclass(kind_of) else own.allowed
-                raise WrongValue(_at(key, name), MISSING, words)
-        elif name in rest:
+        if (name := key_of(entry)) in rest:
             given[entry.name] = _decode(kind_of, rest.pop(name), key, name)
         elif entry.default is MISSING and entry.default_factory is MISSING:
             raise WrongValue(_at(key, name), MISSING, _words(kind_of))
-    for entry in known:
+    for entry, kind_of in known:
         if entry.metadata.get("rest"):
-            part = get_args(types[entry.name])[1]
+            part = get_args(kind_of)[1]
             given[entry.name] = {name: _decode(part, rest[name], key, name) for name in rest}
             rest = {}
     if rest:
         name = next(iter(rest))
         raise WrongValue(_at(key, name), rest[name], "no such key in this version")
-    return _checked(kind(**given), key)
-
-
-def _checked(decoded: T, key: str) -> T:
-    """``decoded``, of which all rules across its keys are true."""
-    try:
-        getattr(decoded, "check", lambda: None)()
-    except WrongValue as wrong:
-        raise WrongValue(_at(key, wrong.key), wrong.value, wrong.allowed) from None
-    return decoded
-
-
-def _refuse_unknown(known: tuple[Field[Any], ...], value: Mapping[str, Any], key: str) -> None:
-    """A misspelt key is both unknown and missing; that it is unknown says more."""
-    names = sorted(map(key_of, known))
-    for name in value:
-        if name not in names:
-            raise UnknownKey(_at(key, name), value[name], names)
-
-
-def _decode_declared(kind: Any, value: Any, where: str, key: Key) -> Any:
-    """``value`` of a declared key, as its type and within what is allowed."""
-    kind = next((part for part in get_args(kind) if part is not NoneType), kind)
-    if is_dataclass(kind):
-        if not isinstance(value, dict):
-            raise WrongValue(where, value, "a table")
-        return decode_dataclass(cast(type, kind), value, where, key)
-    if not _is_plain(kind, value) or not key.accepts(value):
-        raise WrongValue(where, value, key.allowed + key.near(value))
-    return value
+    return kind(**given)
 
 
 def _at(key: str, name: str) -> str:
-    return f"{key}.{name}" if key and name else key or name
+    return f"{key}.{name}" if key else name
 
 
 def _decode(kind: Any, value: Any, key: str, name: str) -> Any:
@@ -171,7 +98,7 @@ def _decode(kind: Any, value: Any, key: str, name: str) -> Any:
         return decode_dataclass(kind, value, where)
     if kind is Path and isinstance(value, str):
         return Path(value)
-    if not _is_plain(kind, value):
+    if not is_plain(kind, value):
         raise WrongValue(where, value, _WORDS[kind])
     return value
 
@@ -227,10 +154,3 @@ def _words(kind: Any) -> str:
     if get_origin(kind) is tuple:
         return "a list"
     return _WORDS.get(kind, "an object")
-
-
-def _is_plain(kind: type, value: object) -> bool:
-    """Whether ``value`` is what the plain type ``kind`` is in JSON; a number may be whole."""
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return type(value) is kind

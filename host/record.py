@@ -16,8 +16,9 @@ from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from eascope.host.decode import REST, WrongValue, decode_dataclass, json_key, key_of
+from eascope.host.decode import REST, decode_dataclass, json_key, key_of
 from eascope.host.errors import EascopeError, shown
+from eascope.host.keys import WrongValue
 
 __all__ = [
     "REST",

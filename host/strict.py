@@ -19,19 +19,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from eascope.host import keys
-from eascope.host.decode import WrongValue, decode_dataclass
 from eascope.host.errors import (
     RequestError,
     bad_input,
-    missing_key,
     names_allowed,
-    nearest,
-    no_such_key,
     one_line,
     shortened,
     shown,
     unknown,
 )
+from eascope.host.keys import Place
 from eascope.host.record import check_depth, parse_json
 
 #: Magnitude of the largest integer of a file.
@@ -168,27 +165,12 @@ def read_json(path: Path) -> StrictTable:
     return StrictTable(shown_path(path), data)
 
 
-class StrictTable:
-    """One table of a file; the accessors check values, and remember the keys that were read.
-
-    :param file: the file's name for messages.
-    :param data: the parsed content.
-    :param where: dotted path of this table inside the file, empty for the top.
-    """
+class StrictTable(Place):
+    """One table of a file; the accessors check values, and remember the keys that were read."""
 
     def __init__(self, file: str, data: Mapping[str, Any], where: str = "") -> None:
-        self.file = file
-        self.data = data
-        self.where = where
+        super().__init__(file, data, where)
         self._asked: set[str] = set()
-
-    def key(self, key: str) -> str:
-        """Dotted path of ``key`` inside the file."""
-        return f"{self.where}.{key}" if self.where else key
-
-    def error(self, key: str, allowed: str) -> RequestError:
-        """The line for a wrong value at ``key``."""
-        return bad_input(self.file, self.key(key), self.data.get(key), allowed)
 
     def has(self, key: str) -> bool:
         """Whether ``key`` is there; it counts as read."""
@@ -201,35 +183,26 @@ class StrictTable:
         :param allowed: for the message when it is missing.
         """
         if not self.has(key):
-            raise missing_key(self.file, self.key(key), allowed)
+            raise self.lacks(key, allowed)
         return self.data[key]
+
+    def read(self, key: str, kind: type[T], **options: Any) -> T:
+        """The value of ``key`` by a declaration (`host.keys`)."""
+        entry = keys.Entry(key, kind, keys.Key(**options))
+        read: T = keys.read_at(key, entry, self.value(key, entry.allowed), {"place": self})
+        return read
 
     def integer(self, key: str, minimum: int, maximum: int, unit: str = "") -> int:
         """An integer in ``minimum..maximum``; a boolean or a float is not one."""
-        allowed = f"an integer in {minimum}..{maximum}" + (f" ({unit})" if unit else "")
-        value = self.value(key, allowed)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self.error(key, allowed)
-        if not minimum <= value <= maximum:
-            raise self.error(key, allowed)
-        return value
+        return self.read(key, int, span=(minimum, maximum), unit=unit)
 
     def flag(self, key: str) -> bool:
         """``true`` or ``false``."""
-        value = self.value(key, "true or false")
-        if not isinstance(value, bool):
-            raise self.error(key, "true or false")
-        return value
+        return self.read(key, bool)
 
     def number(self, key: str, minimum: float, maximum: float, unit: str = "") -> float:
         """An integer or float in ``minimum..maximum``."""
-        allowed = f"a number in {minimum:g}..{maximum:g}" + (f" ({unit})" if unit else "")
-        value = self.value(key, allowed)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(key, allowed)
-        if not minimum <= value <= maximum:  # not true of nan either
-            raise self.error(key, allowed)
-        return float(value)
+        return self.read(key, float, span=(minimum, maximum), unit=unit)
 
     def text(self, key: str, choices: Iterable[str] = (), listing: str = "") -> str:
         """A non-empty string without control characters; one of ``choices`` when given.
@@ -237,24 +210,15 @@ class StrictTable:
         :param listing: as for `host.errors.unknown`.
         """
         known = sorted(choices)
-        allowed = f"one of {', '.join(known)}" if known else "a non-empty string on one line"
-        if known and listing:
-            allowed = f"a known name{names_allowed('', known, listing)}"
-        value: str = self.value(key, allowed)
-        if not is_line(value):
-            raise self.error(key, allowed)
-        if known and value not in known and listing:
+        allowed = f"a known name{names_allowed('', known, listing)}" if known and listing else ""
+        value: str = self.read(key, str, choices=() if listing else known, allowed=allowed)
+        if listing and known and value not in known:
             raise self.error(key, f"a known name{names_allowed(value, known, listing)}")
-        if known and value not in known:
-            raise self.error(key, allowed + nearest(value, known))
         return value
 
     def name(self, key: str) -> str:
         """A string that can stand in file names, flags and columns."""
-        value = self.value(key, NAME_RULE)
-        if not isinstance(value, str) or not is_name(value):
-            raise self.error(key, NAME_RULE)
-        return value
+        return self.read(key, str, form=keys.NAME)
 
     def texts(
         self, key: str, choices: Collection[str] = (), allowed: str = "", least: int = 1
@@ -263,24 +227,12 @@ class StrictTable:
 
         :param allowed: for messages; by default it lists the choices.
         """
-        allowed = allowed or (
-            f"a list of at least one of: {', '.join(choices)}; each at most once"
-            if choices
-            else "a list of texts"
-        )
-        value = self.value(key, allowed)
-        if not isinstance(value, list) or len(value) < least or not all(map(is_line, value)):
-            raise self.error(key, allowed)
-        if choices and (not set(value) <= set(choices) or len(set(value)) < len(value)):
-            raise self.error(key, allowed)
-        return tuple(value)
+        count = (least, 0)
+        return self.read(key, tuple[str, ...], choices=choices, allowed=allowed, count=count)
 
     def table(self, key: str) -> StrictTable:
         """The table at ``key``."""
-        value = self.value(key, "a table")
-        if not isinstance(value, dict):
-            raise self.error(key, "a table")
-        return StrictTable(self.file, value, self.key(key))
+        return StrictTable(self.file, self.read(key, dict, form=keys.TABLE), self.key(key))
 
     def tables(self, key: str, minimum: int, maximum: int) -> tuple[StrictTable, ...]:
         """The array of tables at ``key``, with ``minimum..maximum`` entries."""
@@ -295,31 +247,19 @@ class StrictTable:
             for index, item in enumerate(value)
         )
 
-    def decoded(self, kind: type[T], **known: object) -> T:
-        """The keys of the dataclass ``kind``; the table has no others, but for those read before.
+    def decoded(self, kind: Callable[..., T], **context: Any) -> T:
+        """The keys of the dataclass ``kind``; the table has no others but those read before.
 
-        :param known: values that do not stand in this table.
+        :param context: as for `host.keys.read_table`.
         """
-        names = {name for name, *_ in keys.keys_of(kind)} - {*known}
+        names = {*keys.entries_of(kind)} - {*context}
         self.only(names | self._asked)
         self._asked |= names
-        value = {name: self.data[name] for name in names if name in self.data} | known
+        own = {name: self.data[name] for name in self.data if name in names}
         try:
-            return decode_dataclass(kind, value, self.where)
-        except WrongValue as wrong:
-            raise wrong.line(self.file) from None
-
-    def only(self, allowed: Iterable[str]) -> None:
-        """Complain about a key that is none of ``allowed``, before a missing key is noticed.
-
-        A misspelt key is both unknown and missing; the unknown key is the better message.
-
-        :raises RequestError: naming the key, its value, the nearest of ``allowed`` and all of them.
-        """
-        known = sorted(allowed)
-        for key in self.data:
-            if key not in known:
-                raise no_such_key(self.file, self.key(key), self.data[key], known)
+            return keys.read_table(kind, {**context, "place": Place(self.file, own, self.where)})
+        except keys.WrongValue as wrong:
+            raise self.line(wrong) from None
 
     def finish(self) -> None:
         """Complain about the first key that no accessor has read.

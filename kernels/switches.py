@@ -6,10 +6,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from eascope.configs.platform import Cluster, Platform
 from eascope.host.errors import RequestError
-from eascope.host.strict import StrictTable
+from eascope.host.keys import Context, Form, WrongValue
 
 #: Files of the guest's kernel that several rooms write, prove or read back.
 SCHED_DEBUG = "/sys/kernel/debug/sched"
@@ -63,28 +64,24 @@ _VALUES = {
 Switches = tuple[tuple[str, str], ...]
 
 
-def read_switches(table: StrictTable, key: str = "switches") -> Switches:
-    """The pairs of path and value at ``key``.
-
-    :raises RequestError: one line with file, key, value and what is allowed.
-    """
-    allowed = f"a list of [path, value], both strings, {PATH_RULE}"
-    value = table.value(key, allowed)
+def _switches(value: Any, context: Context) -> Switches:  # noqa: ANN401 - of TOML
     if not isinstance(value, list) or not all(is_switch(item) for item in value):
-        raise table.error(key, allowed)
-    for item in value:
-        check_value(table, key, *item)
+        raise WrongValue("", value, SWITCHES.allowed)
+    for path, text in value:
+        if allowed := allowed_value(path, text):
+            raise WrongValue("", value, allowed)
     return tuple((path, text) for path, text in value)
 
 
-def check_value(table: StrictTable, key: str, path: str, value: str) -> None:
-    """Refuse a file that the kernel lacks or a value that it refuses, where that is known.
+#: Pairs of path and value.
+SWITCHES = Form(f"a list of [path, value], both strings, {PATH_RULE}", {"type": "array"}, _switches)
 
-    :raises RequestError: one line with file, key, value and what is allowed.
-    """
-    if value not in _VALUES.get(path, (value,)):
-        allowed = f"of {posixpath.basename(path)}: one of {', '.join(_VALUES[path])}"
-        raise table.error(key, allowed)
+
+def allowed_value(path: str, value: str) -> str:
+    """What is allowed instead of a value that the kernel refuses, where that is known."""
+    if value in _VALUES.get(path, (value,)):
+        return ""
+    return f"of {posixpath.basename(path)}: one of {', '.join(_VALUES[path])}"
 
 
 def governors(boot: str, switches: Switches, platform: Platform) -> dict[int, str]:

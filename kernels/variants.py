@@ -15,8 +15,9 @@ from functools import cache, partial
 from pathlib import Path
 
 from eascope.configs.devicetree import FLAVOURS
-from eascope.host.errors import EascopeError, RequestError, missing_key
+from eascope.host.errors import EascopeError, RequestError
 from eascope.host.imports import REPO
+from eascope.host.keys import WrongValue, form_of, key
 from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
 from eascope.kernels.queues import (
     changes_something,
@@ -26,7 +27,7 @@ from eascope.kernels.queues import (
     states_options,
 )
 from eascope.kernels.releases import RELEASES
-from eascope.kernels.switches import EAS_GOVERNOR, GOVERNORS, Switches, read_switches
+from eascope.kernels.switches import EAS_GOVERNOR, GOVERNORS, SWITCHES, Switches
 from eascope.kernels.trees import Tree
 
 #: The command that prints the names of all variants.
@@ -35,8 +36,6 @@ VARIANTS = Path(__file__).parent / "variants.toml"
 SERIES = Path(__file__).parent / "series"
 FRAGMENTS = Path(__file__).parent / "fragments"
 
-#: What the list of a variant's differences from its source may be.
-DEVIATIONS = "a list of texts on one line each, empty where nothing deviates"
 #: What a person's own file may add to a variant.
 _ADDED = ("patches", "config", "boot", "switch")
 _BOOT = re.compile(r"[!#-~]+( [!#-~]+)*")
@@ -47,6 +46,27 @@ BOOT_RULE = (
     "kernel arguments without quotes, separated by single spaces; none of "
     f"{', '.join(_TAKES_CPUS)}: all CPUs are online and in the domains"
 )
+
+
+def is_boot(text: str) -> bool:
+    """Whether these are boot arguments that a variant may have."""
+    names = [argument.partition("=")[0] for argument in text.split()]
+    return bool(_BOOT.fullmatch(text)) and not {*names} & {*_TAKES_CPUS}
+
+
+BOOT = form_of(
+    lambda value: value == "" or (isinstance(value, str) and is_boot(value)),
+    f"{BOOT_RULE}, or an empty string",
+    type="string",
+)
+
+
+def _queues() -> list[str]:
+    return [path.name for path in folders_of_queues(SERIES)]
+
+
+def _fragments() -> list[str]:
+    return sorted(path.stem for path in FRAGMENTS.glob("*.config"))
 
 
 @dataclass(frozen=True)
@@ -61,9 +81,9 @@ class Kernel:
     """
 
     name: str
-    summary: str
-    series: tuple[str, ...]
-    fragments: tuple[str, ...]
+    summary: str = key("one line")
+    series: tuple[str, ...] = key("its queues in order", choices=_queues)
+    fragments: tuple[str, ...] = key("of its configuration, in order", choices=_fragments)
     own: tuple[Path, ...] = ()
     release: str = ""
     tree: Tree | None = None
@@ -99,40 +119,39 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Declared:
-    """The state that a variant stands for.
+    """The state that a variant stands for."""
 
-    :param eas: whether energy-aware scheduling is on.
-    :param governor: the cpufreq governor of every policy.
-    """
+    eas: bool = key("whether energy-aware scheduling is on")
+    governor: str = key("of every policy", choices=GOVERNORS)
 
-    eas: bool
-    governor: str
+    def check(self) -> None:
+        """EAS has one governor."""
+        if self.eas and self.governor != EAS_GOVERNOR:
+            raise WrongValue("governor", self.governor, f"{EAS_GOVERNOR} where eas = true")
 
 
 @dataclass(frozen=True)
 class Variant:
     """A variant, as comparisons name it.
 
-    :param switches: (path, value) in the order in which the agent writes them.
-    :param boot: kernel command-line arguments, may be empty.
-    :param declares: the state that it stands for, proven by `kernels.state`.
-    :param source: the kernel or posting that the variant stands for.
-    :param deviations: what differs from that source; whether a figure of ours may be compared with
-        one of the source's depends on it.
-    :param releases: those that have its switches; empty: all for which its kernel can be built.
     :param own: a person's, not the project's.
     """
 
     name: str
-    summary: str
-    source: str
-    deviations: tuple[str, ...]
     kernel: str
-    dtb: str
-    boot: str
-    switches: Switches
-    declares: Declared
-    releases: tuple[str, ...] = ()
+    summary: str = key("one line")
+    source: str = key("the kernel or posting that it stands for")
+    #: Whether a figure of ours may be compared with one of the source's depends on it.
+    deviations: tuple[str, ...] = key(
+        "what differs from that source",
+        count=(0, 1000),
+        allowed="a list of texts on one line each, empty where nothing deviates",
+    )
+    dtb: str = key("the device tree", choices=FLAVOURS)
+    boot: str = key("kernel command-line arguments, may be empty", form=BOOT)
+    switches: Switches = key("in the order in which the agent writes them", form=SWITCHES)
+    declares: Declared = key("the state that it stands for, proven by `kernels.state`")
+    releases: tuple[str, ...] = key("that have its switches", choices=RELEASES, default=())
     own: bool = False
 
     def with_more(self, boot: str, switches: Switches) -> Variant:
@@ -180,13 +199,11 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     top = read_toml(path)
-    kernels = {table.where.split(".")[1]: table for table in _named(top, "kernel")}
-    known = {name: _kernel(name, table) for name, table in kernels.items()}
-    variants = {
-        name: _variant(name, table, known)
-        for table in _named(top, "variant")
-        for name in [table.where.split(".")[1]]
-    }
+    known = {name: table.decoded(Kernel, name=name) for name, table in _named(top, "kernel")}
+    variants = {}
+    for name, table in _named(top, "variant"):
+        kernel = table.text("kernel", known)
+        variants[name] = table.decoded(Variant, name=name, kernel=kernel)
     planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
     known, variants, broken = _with_own(path, top, {*planned, *RELEASES}, known, variants)
     top.finish()
@@ -316,7 +333,7 @@ def _own_file(
     base = variants[table.text("base", variants, LISTING)]
     summary = table.text("description")
     if not any(table.has(key) for key in _ADDED):
-        raise missing_key(table.file, _ADDED[0], f"one at least of {', '.join(_ADDED)}")
+        raise table.lacks(_ADDED[0], f"one at least of {', '.join(_ADDED)}")
     patches = [
         _own_patch(table, file.parent / Path(patch).expanduser())
         for patch in (table.texts("patches") if table.has("patches") else ())
@@ -325,10 +342,9 @@ def _own_file(
     if config and not states_options(config.encode()):
         raise table.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
     base = base.with_more(
-        _boot(table) if table.has("boot") else "",
-        read_switches(table, "switch") if table.has("switch") else (),
+        table.read("boot", str, form=BOOT) if table.has("boot") else "",
+        table.read("switch", tuple, form=SWITCHES) if table.has("switch") else (),
     )
-    table.finish()
     kernel = kernels[base.kernel]
     if patches or config:
         kernel = kernel.with_queue(made_queue(name, patches, config.encode()))
@@ -356,80 +372,20 @@ def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
     return dict(load_catalogue(path).variants)
 
 
-def _named(top: StrictTable, key: str) -> list[StrictTable]:
-    """The sub-tables of ``[key.NAME]``, their names checked."""
+def _named(top: StrictTable, key: str) -> list[tuple[str, StrictTable]]:
+    """Names and tables of ``[key.NAME]``, their names checked."""
     group = top.table(key)
     if not group.data:
         raise top.error(key, "at least one table")
     for name in group.data:
         if not is_name(name):
             raise group.error(name, f"a name of {NAME_RULE}")
-    return [group.table(name) for name in group.data]
-
-
-def _kernel(name: str, table: StrictTable) -> Kernel:
-    kernel = Kernel(
-        name,
-        table.text("summary"),
-        _files(table, "series", SERIES, "series"),
-        _files(table, "fragments", FRAGMENTS, "*.config"),
-    )
-    table.finish()
-    return kernel
-
-
-def _files(table: StrictTable, key: str, folder: Path, what: str) -> tuple[str, ...]:
-    """A list of names of queues (folders with a ``series`` file) or fragments (``*.config``)."""
-    known = (
-        [path.name for path in folders_of_queues(folder)]
-        if what == "series"
-        else sorted(path.stem for path in folder.glob(what))
-    )
-    return table.texts(key, known)
-
-
-def _variant(name: str, table: StrictTable, kernels: Mapping[str, Kernel]) -> Variant:
-    variant = Variant(
-        name=name,
-        summary=table.text("summary"),
-        source=table.text("source"),
-        deviations=table.texts("deviations", allowed=DEVIATIONS, least=0),
-        kernel=table.text("kernel", kernels),
-        dtb=table.text("dtb", FLAVOURS),
-        boot=_boot(table),
-        switches=read_switches(table),
-        declares=_declares(table.table("declares")),
-        releases=table.texts("releases", RELEASES) if table.has("releases") else (),
-    )
-    table.finish()
-    return variant
-
-
-def _boot(table: StrictTable) -> str:
-    value = table.value("boot", BOOT_RULE)
-    if not isinstance(value, str) or (value and not is_boot(value)):
-        raise table.error("boot", f"{BOOT_RULE}, or an empty string")
-    return value
+    return [(name, group.table(name)) for name in group.data]
 
 
 def argument_name(word: str) -> str:
     """The name of a boot argument as the kernel compares it: a dash is an underscore."""
     return word.partition("=")[0].replace("-", "_")
-
-
-def is_boot(text: str) -> bool:
-    """Whether these are boot arguments that a variant may have."""
-    names = [argument.partition("=")[0] for argument in text.split()]
-    return bool(_BOOT.fullmatch(text)) and not {*names} & {*_TAKES_CPUS}
-
-
-def _declares(table: StrictTable) -> Declared:
-    eas = table.flag("eas")
-    governor = table.text("governor", GOVERNORS)
-    if eas and governor != EAS_GOVERNOR:
-        raise table.error("governor", f"{EAS_GOVERNOR} where eas = true")
-    table.finish()
-    return Declared(eas, governor)
 
 
 def boot_args(variant: Variant) -> str:

@@ -22,10 +22,9 @@ from eascope.analysis.engine import cpu_models
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import COUNTERS
-from eascope.experiments.cell import prepare
-from eascope.experiments.finished import derived_for
-from eascope.experiments.pool import run_all
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.cache import write_atomic
 from eascope.host.proc import Ending, say
 from eascope.power.derived import KERNEL, DerivedPower, busy_events
@@ -132,17 +131,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m research.activity_error", description=__doc__)
     parser.parse_args(arguments)
     with Ending() as ending:
-        cell = prepare(resolve(REQUEST))
-
-        (derived,) = run_all([cell], lambda cell, run: derived_for(cell, run, "derived"))
-        platform, activity = cell.names.platform, cell.names.activity
+        names = resolve(REQUEST)
+        (derived,) = measured([names], lambda cell, run: derived_for(cell, run, "derived"))
+        platform, activity = names.platform, names.activity
         compared = compare(
             *(platform, activity, cpu_models(derived.cell)),
             pl.read_parquet(derived.run / COUNTERS),
             derived.table("intervals"),
         )
         run = ActivityCell(
-            REQUEST.scenario, REQUEST.variant, derived.cell.mode, REQUEST.seed, cell.simkey
+            REQUEST.scenario, REQUEST.variant, derived.cell.mode, REQUEST.seed, derived.cell.simkey
         )
         record = ActivityRecord(
             schema=1,

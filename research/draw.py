@@ -14,9 +14,8 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,7 +25,14 @@ import jinja2
 from eascope.analysis.known.origin import Origin, older
 from eascope.analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
 from eascope.analysis.statement import parse
-from eascope.experiments.sources import stated
+from eascope.configs.knobs import AXES
+from eascope.configs.platform_file import load_platform
+from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.runs.request import Request
+from eascope.experiments.scenario.conditions import conditions_of
+from eascope.experiments.scenario.names import path_of
+from eascope.experiments.scenario.sources import stated
 from eascope.host.cache import digest_of, write_atomic
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending, say
@@ -62,6 +68,8 @@ class Compared(Record):
 
     :param conditions: `SOURCE` are those of a scenario's source, where it states some that this
         platform can have; `USUAL` are the platform's own.
+    :param axes: model parameters whose values need runs of their own, and which are varied, too:
+        those that the source leaves open.
     :param printed: measures that programs print, as ``hackbench.time_s``, or any other one.
     :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
     :param engine: the same cells also run on this one, and only ``printed`` is recorded, of both
@@ -73,6 +81,7 @@ class Compared(Record):
     scenarios: tuple[str, ...]
     variants: tuple[str, ...]
     conditions: tuple[str, ...] = (USUAL,)
+    axes: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
     seeds: int = 0
     engine: str = ""
@@ -100,6 +109,67 @@ def plan_of(study: Path) -> Study:
     :raises RequestError: one line, when there is none or it is wrong.
     """
     return Study.decode(read_file(study / PLAN), study / PLAN)
+
+
+@dataclass(frozen=True)
+class StudyGroup:
+    """A comparison of a plan on one scenario under one kind of conditions."""
+
+    compared: Compared
+    scenario: str
+    conditions: str
+    requests: Sequence[Request]
+
+    @property
+    def head(self) -> tuple[str, str, str]:
+        """The first columns of its rows."""
+        return (self.compared.platform, self.scenario, self.conditions)
+
+    @property
+    def release(self) -> str:
+        """``@7.3`` where all variants are of that release: statements name variants without it."""
+        releases = {name.partition("@")[2] for name in self.compared.variants}
+        (only,) = releases if len(releases) == 1 else ("",)
+        return f"@{only}" if only else ""
+
+
+def asked(plan: Study) -> Iterator[StudyGroup]:
+    """Every group of a plan, in its order.
+
+    :raises RequestError: one line, when the plan names what there is not.
+    """
+    for compared in plan.comparison:
+        platform = _platform(compared.platform).name
+        check_names("axis of the plan", compared.axes, AXES)
+        for scenario in compared.scenarios:
+            of_source = _of_source(scenario, platform)
+            for conditions in compared.conditions:
+                if conditions not in (SOURCE, USUAL):
+                    raise RequestError(
+                        f"{PLAN}: conditions {conditions!r}: allowed: {SOURCE}, {USUAL}"
+                    )
+                controls = of_source if conditions == SOURCE else AS_IT_IS
+                if conditions == SOURCE and controls == AS_IT_IS:
+                    continue
+                for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
+                    mode = compared.mode or None if engine == compared.engine else None
+                    of = Request(
+                        compared.platform, "", scenario, engine, controls=controls, mode=mode
+                    )
+                    requests = [replace(of, variant=variant) for variant in compared.variants]
+                    yield StudyGroup(compared, scenario, conditions, requests)
+
+
+@cache
+def _of_source(scenario: str, platform: str) -> Controls:
+    """The conditions of a scenario's source, if it states some that this platform can have."""
+    if "source_conditions" not in _scenario(path_of(scenario)):
+        return AS_IT_IS
+    had = conditions_of(scenario)
+    return had.controls if had.platform in ("", platform) else AS_IT_IS
+
+
+_platform = cache(load_platform)
 
 
 def records_of(study: Path) -> dict[str, Any]:
@@ -152,24 +222,17 @@ def planned_statements(
         the scenario's table.
     """
     seen = set()
-    for compared in plan.comparison:
-        plain = {name.partition("@")[0] for name in compared.variants}
-        places = {name.partition("@")[2] for name in compared.variants}
-        release = f"@{min(places)}" if len(places) == 1 and min(places) else ""
-        has = plain if release else {*compared.variants}
-        for scenario, conditions in product(compared.scenarios, compared.conditions):
-            file = _scenario(ROOT / file_of("experiments/scenarios", scenario))
-            had = file.get("source_conditions", {})
-            fits = had and had.get("platform", compared.platform) == compared.platform
-            if compared.engine or (conditions == SOURCE and not (fits and len(had) > 1)):
-                continue
-            for entry in file.get("expect", []):
-                head = (compared.platform, scenario, conditions)
-                key = (*head, release, entry["variant"], entry["statement"])
-                named = {entry["variant"], *parse(entry["statement"]).variants}
-                if named <= has and key not in seen:
-                    seen.add(key)
-                    yield head, release, entry
+    for group in asked(plan):
+        if group.compared.engine:
+            continue
+        has = {name.removesuffix(group.release) for name in group.compared.variants}
+        file = _scenario(ROOT / file_of("experiments/scenarios", group.scenario))
+        for entry in file.get("expect", []):
+            key = (*group.head, group.release, entry["variant"], entry["statement"])
+            named = {entry["variant"], *parse(entry["statement"]).variants}
+            if named <= has and key not in seen:
+                seen.add(key)
+                yield group.head, group.release, entry
 
 
 def read(path: Path) -> Any:  # noqa: ANN401 - JSON

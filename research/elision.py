@@ -9,24 +9,20 @@ executed.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from eascope.configs.activity import at_measured_speeds
-from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.pool import run_all
 from eascope.experiments.renew.agreement import PLATFORM
 from eascope.experiments.renew.costed import CostedRun, derive_costed, residency_points
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Names, Request, resolve
 from eascope.host.cache import digest_of
-from eascope.host.proc import Ending
-from research.draw import STUDIES
-from research.run import table, write
+from research.run import study_command, table
 
 VARIANT = "mainline"
 #: An iteration of the loop on atomic CPUs takes its instructions: one per cycle.
@@ -102,15 +98,13 @@ def run(cases: Sequence[ElisionPair]) -> dict[str, dict[str, CostedRun]]:
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    cells: dict[tuple[str, str], Cell] = {
-        (case.name, side): prepare(executable(resolve(case.request(side == "elided")), case))
+    names = [
+        executable(resolve(case.request(side == "elided")), case)
         for case in cases
         for side in SIDES
-    }
-    pairs: dict[str, dict[str, CostedRun]] = {}
-    for (name, side), ran in zip(cells, run_all(list(cells.values()), derive_costed), strict=True):
-        pairs.setdefault(name, {})[side] = ran
-    return pairs
+    ]
+    ran = iter(measured(names, derive_costed))
+    return {case.name: {side: next(ran) for side in SIDES} for case in cases}
 
 
 def record_of(pairs: Mapping[str, Mapping[str, CostedRun]], command: str) -> dict[str, Any]:
@@ -144,13 +138,14 @@ def _row(case: ElisionPair, pair: Mapping[str, CostedRun]) -> list[Any]:
     ]
 
 
+def measure(command: str) -> dict[str, Any]:
+    """Run every case; the record."""
+    return record_of(run(CASES), command)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run every case and write the record."""
-    parser = argparse.ArgumentParser(prog="python -m research.elision", description=main.__doc__)
-    parser.parse_args(arguments)
-    with Ending() as ending:
-        write(STUDIES / "elision", record_of(run(CASES), parser.prog))
-    return ending.code
+    return study_command("elision", measure, arguments)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ one idle state. What is billed to the cluster is compared.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -16,15 +15,13 @@ from typing import Any
 
 from eascope.configs.overrides import overridden
 from eascope.configs.platform_file import load_platform
-from eascope.experiments.cell import identity_of, prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.finished import derived_for
-from eascope.experiments.pool import run_all
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
-from eascope.host.proc import Ending
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from research.draw import ROOT, STUDIES, plan_of, read
-from research.run import table, write
+from research.run import study_command, table
 
 STUDY = STUDIES / "boards"
 COLUMNS = ("platform", "cluster", "khz", "state", "milliwatt", "ours")
@@ -58,26 +55,24 @@ def request_of(row: Mapping[str, Any], folder: Path) -> Request:
     return Request(str(path), "mainline", BUSY.get(row["state"], IDLE), controls=controls)
 
 
+def record_of(command: str) -> dict[str, Any]:
+    """The record of every figure's run; executes missing runs."""
+    rows = read(ROOT / plan_of(STUDY).records["meter"])["rail"]
+    with tempfile.TemporaryDirectory(prefix="eascope-levels-") as folder:
+        names = [resolve(request_of(row, Path(folder))) for row in rows]
+        done = measured(names, derived_for)
+    ours = [
+        1000 * run.result.energy_j.cluster[row["cluster"]] / run.result.window_s
+        for row, run in zip(rows, done, strict=True)
+    ]
+    levels = [[*row.values(), mw] for row, mw in zip(rows, ours, strict=True)]
+    origin = origin_of(command, [run.cell for run in done])
+    return {"origins": [origin.encode()], "levels": table(COLUMNS, levels)}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Execute the missing runs and write the record."""
-    parser = argparse.ArgumentParser(prog="python -m research.levels", description=__doc__)
-    parser.parse_args(arguments)
-    with Ending() as ending, tempfile.TemporaryDirectory(prefix="eascope-levels-") as folder:
-        rows = read(ROOT / plan_of(STUDY).records["meter"])["rail"]
-        names = [resolve(request_of(row, Path(folder))) for row in rows]
-        identity = identity_of(names[0].engine)
-        cells = [prepare(each.with_seed(0), identity) for each in names]
-        done = run_all(cells, derived_for)
-        ours = [
-            1000 * run.result.energy_j.cluster[row["cluster"]] / run.result.window_s
-            for row, run in zip(rows, done, strict=True)
-        ]
-        levels = [[*row.values(), mw] for row, mw in zip(rows, ours, strict=True)]
-        origin = origin_of(parser.prog, [run.cell for run in done])
-        write(
-            STUDY, {"origins": [origin.encode()], "levels": table(COLUMNS, levels)}, "levels.json"
-        )
-    return ending.code
+    return study_command("levels", record_of, arguments, STUDY / "levels.json")
 
 
 if __name__ == "__main__":

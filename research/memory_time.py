@@ -7,7 +7,6 @@ gem5's detailed cores, without an operating system.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -28,10 +27,9 @@ from eascope.experiments.characterisation.measure import (
     request,
     run_kernels,
 )
-from eascope.host.proc import Ending, say
+from eascope.host.proc import say
 from eascope.host.version import eascope_version
-from research.draw import STUDIES
-from research.run import table, write
+from research.run import study_command, table
 
 PLATFORMS = ("juno-r2", "pixel6")
 #: Shares that are aimed at; busy iterations are whole, so what is executed is near them.
@@ -128,30 +126,28 @@ def iteration_ns(point: KernelMeasurement, kernel: Chain, busy: float) -> float:
     return ns * busy / (kernel.rounds * kernel.busy)
 
 
+def record_of(command: str) -> dict[str, Any]:
+    """The record of all mixtures, which are executed."""
+    versions = {"gem5": version(find_gem5()), "eascope": eascope_version()}
+    rows: list[list[Any]] = []
+    for name in PLATFORMS:
+        platform, activity = measured(name)
+        kernels = chains(platform, activity)
+        with ThreadPoolExecutor(2) as pool:
+            points = pool.map(
+                lambda cluster, of=platform, some=kernels: execute(of, cluster, some),
+                platform.clusters,
+            )
+            names = [cluster.name for cluster in platform.clusters]
+            by_cluster = dict(zip(names, points, strict=True))
+        rows += rows_of(platform, activity, kernels, by_cluster)
+    origin = Origin(command, RUNS, versions)
+    return {"origins": [origin.encode()], "mixtures": table(COLUMNS, rows)}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Execute the mixtures and write the record."""
-    parser = argparse.ArgumentParser(prog="python -m research.memory_time", description=__doc__)
-    parser.parse_args(arguments)
-    with Ending() as ending:
-        versions = {"gem5": version(find_gem5()), "eascope": eascope_version()}
-        rows: list[list[Any]] = []
-        for name in PLATFORMS:
-            platform, activity = measured(name)
-            kernels = chains(platform, activity)
-            with ThreadPoolExecutor(2) as pool:
-                points = pool.map(
-                    lambda cluster, of=platform, some=kernels: execute(of, cluster, some),
-                    platform.clusters,
-                )
-                names = [cluster.name for cluster in platform.clusters]
-                by_cluster = dict(zip(names, points, strict=True))
-            rows += rows_of(platform, activity, kernels, by_cluster)
-        origin = Origin(parser.prog, RUNS, versions)
-        write(
-            STUDIES / "memory-time",
-            {"origins": [origin.encode()], "mixtures": table(COLUMNS, rows)},
-        )
-    return ending.code
+    return study_command("memory_time", record_of, arguments)
 
 
 if __name__ == "__main__":

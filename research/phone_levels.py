@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from eascope.experiments.cell import identity_of, prepare
-from eascope.experiments.finished import derived_for
-from eascope.experiments.pool import run_all
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.proc import Ending, say
 from research.draw import ROOT
 
@@ -80,9 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path = Path(folder) / f"{scenario.partition('/')[2]}-{round(10 * k)}-{n}.toml"
             path.write_text(file_with(text, k, n), encoding="utf-8")
             asked = Request("pixel6", "mainline", str(path), source_conditions=True)
-            names.append(resolve(asked).with_seed(0))
-        identity = identity_of(names[0].engine)
-        done = run_all([prepare(each, identity) for each in names], derived_for)
+            names.append(resolve(asked))
+        done = measured(names, derived_for)
         for place, (scenario, theirs) in enumerate(RAILS.items()):
             runs = done[place * len(GRID) : (place + 1) * len(GRID)]
             rows = []

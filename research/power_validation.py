@@ -7,7 +7,6 @@ data set that ``EASCOPE_MEASUREMENTS`` names, and what `ANCHORS` has of other ch
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
@@ -22,7 +21,6 @@ from eascope.configs.activity import Activity, KernelActivity, load_activity
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import load_platform
 from eascope.host.errors import RequestError
-from eascope.host.proc import Ending
 from eascope.host.strict import shown_path
 from eascope.host.version import eascope_version
 from eascope.power.counted import load_counted
@@ -30,8 +28,7 @@ from eascope.power.events import load_events
 from eascope.power.level import level_cores, load_level
 from eascope.power.mcpat import CYCLE, POWER_MODELS
 from eascope.power.measurements import Measurements, load_measured
-from research.draw import STUDIES
-from research.run import table, write
+from research.run import study_command, table
 
 PLATFORM, CLUSTER = "exynos5422", "big"
 #: Workload kernels of ``eascope characterise``, and measured workloads that do the same thing. They
@@ -217,35 +214,33 @@ def _point(
     )
 
 
+def record_of(command: str) -> dict[str, Any]:
+    """The record of the comparison."""
+    platform = load_platform(PLATFORM)
+    data = load_measured(load_counted(platform.cluster(CLUSTER).core.name))
+    points = points_of(platform, load_activity(platform), data)
+    worst = max(points, key=lambda point: abs(point.percent))
+    versions = {"eascope": eascope_version()}
+    return {
+        "origins": [Origin(command, "measurements and activity", versions).encode()],
+        "data": data.file,
+        "data_sha256": data.sha256,
+        "goal_percent": GOAL_PERCENT,
+        "literature_percent": LITERATURE_PERCENT,
+        "worst": {
+            **{"workload": worst.workload, "mhz": worst.khz / 1000, "copies": worst.copies},
+            "percent": worst.percent,
+        },
+        "cluster": table(GROUPS, groups(points)),
+        "chips": table(
+            ("core", "chip", "mhz", "volts", "measured_mw", "modelled_mw", "percent"), chips()
+        ),
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and write the record."""
-    parser = argparse.ArgumentParser(
-        prog="python -m research.power_validation", description=__doc__
-    )
-    parser.parse_args(arguments)
-    with Ending() as ending:
-        platform = load_platform(PLATFORM)
-        data = load_measured(load_counted(platform.cluster(CLUSTER).core.name))
-        points = points_of(platform, load_activity(platform), data)
-        worst = max(points, key=lambda point: abs(point.percent))
-        versions = {"eascope": eascope_version()}
-        record = {
-            "origins": [Origin(parser.prog, "measurements and activity", versions).encode()],
-            "data": data.file,
-            "data_sha256": data.sha256,
-            "goal_percent": GOAL_PERCENT,
-            "literature_percent": LITERATURE_PERCENT,
-            "worst": {
-                **{"workload": worst.workload, "mhz": worst.khz / 1000, "copies": worst.copies},
-                "percent": worst.percent,
-            },
-            "cluster": table(GROUPS, groups(points)),
-            "chips": table(
-                ("core", "chip", "mhz", "volts", "measured_mw", "modelled_mw", "percent"), chips()
-            ),
-        }
-        write(STUDIES / "power-validation", record)
-    return ending.code
+    return study_command("power_validation", record_of, arguments)
 
 
 if __name__ == "__main__":

@@ -6,21 +6,17 @@ gem5's detailed cores need some half an hour.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.pool import run_all
 from eascope.experiments.renew.costed import CostedRun, derive_costed
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Names, Request, resolve
-from eascope.host.proc import Ending
-from research.draw import STUDIES
-from research.run import table, write
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Names, Request, resolve
+from research.run import study_command, table
 
 PLATFORM, VARIANT, SCENARIO = "juno-r2", "mainline", "programs/sysbench-clusters"
 MEASURE = "events_per_s"
@@ -68,35 +64,33 @@ def whole(fast: CostedRun, gem5: CostedRun) -> Iterator[list[Any]]:
         yield [name, *(float(run.result.program[program][name]) for run in (fast, gem5))]
 
 
+def record_of(command: str) -> dict[str, Any]:
+    """The record of the scenarios on both engines; executes missing runs."""
+    asked = [
+        *(request(SCENARIO, *engine) for engine in (FAST, REFERENCE)),
+        *(request(WHOLE, *engine) for engine in (FAST, WHOLE_REFERENCE)),
+    ]
+    names = [resolve(item) for item in asked]
+    ran = measured([*names, replace(names[0], figures=())], derive_costed)
+    fast, gem5, whole_fast, whole_gem5, without = ran
+    columns = ("program", "cluster", "own_figures", "fast", "at_kernels", "gem5")
+    return {
+        "origins": [origin_of(command, [run.cell for run in ran]).encode()],
+        "gem5_cpu_s": gem5.host.cpu_s,
+        "sim_s": gem5.result.window_s,
+        "whole_cpu_s": [whole_fast.host.cpu_s, whole_gem5.host.cpu_s],
+        "whole_sim_s": whole_gem5.host.sim_s,
+        "programs": table(
+            (*columns, "percent", "at_kernels_percent"),
+            list(rates(names[0], fast, gem5, without)),
+        ),
+        "whole": table(("measure", "fast", "gem5"), list(whole(whole_fast, whole_gem5))),
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the scenarios on both engines and write the record."""
-    parser = argparse.ArgumentParser(prog="python -m research.program_speed", description=__doc__)
-    parser.parse_args(arguments)
-    with Ending() as ending:
-        asked = [
-            *(request(SCENARIO, *engine) for engine in (FAST, REFERENCE)),
-            *(request(WHOLE, *engine) for engine in (FAST, WHOLE_REFERENCE)),
-        ]
-        cells = [prepare(resolve(item)) for item in asked]
-        names = cells[0].names
-        cells.append(prepare(replace(names, figures=())))
-        ran = run_all(cells, derive_costed)
-        fast, gem5, whole_fast, whole_gem5, without = ran
-        columns = ("program", "cluster", "own_figures", "fast", "at_kernels", "gem5")
-        record = {
-            "origins": [origin_of(parser.prog, [run.cell for run in ran]).encode()],
-            "gem5_cpu_s": gem5.host.cpu_s,
-            "sim_s": gem5.result.window_s,
-            "whole_cpu_s": [whole_fast.host.cpu_s, whole_gem5.host.cpu_s],
-            "whole_sim_s": whole_gem5.host.sim_s,
-            "programs": table(
-                (*columns, "percent", "at_kernels_percent"),
-                list(rates(names, fast, gem5, without)),
-            ),
-            "whole": table(("measure", "fast", "gem5"), list(whole(whole_fast, whole_gem5))),
-        }
-        write(STUDIES / "program-speed", record)
-    return ending.code
+    return study_command("program_speed", record_of, arguments)
 
 
 if __name__ == "__main__":

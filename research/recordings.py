@@ -14,16 +14,15 @@ from pathlib import Path
 
 from eascope.analysis.recordings.device import device_of
 from eascope.analysis.recordings.read import read_recording
-from eascope.experiments.cell import prepare
-from eascope.experiments.finished import derived_for
-from eascope.experiments.pool import run_all
-from eascope.experiments.recording_check import BAR, Beside, check
-from eascope.experiments.recording_import import import_recording
-from eascope.experiments.recording_toml import write_import
+from eascope.experiments.recordings.check import BAR, Beside, check
+from eascope.experiments.recordings.importing import import_recording
+from eascope.experiments.recordings.toml import write_import
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.proc import Ending
-from research.draw import STUDIES
+from research.draw import RECORD, STUDIES
 from research.run import table, write
 
 STUDY = STUDIES / "recordings"
@@ -72,9 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for key, row in each.figures.get("agreement", {}).items()
         ]
         known = resolve(Request("juno-r2", "mainline", str(STUDY / "nutshell.toml")))
-        [(run, result)] = run_all(
-            [prepare(known)], lambda cell, run: (run, derived_for(cell, run).result)
-        )
+        ((run, result),) = measured([known], lambda cell, run: (run, derived_for(cell, run).result))
         figures += [
             [
                 "juno-nutshell",
@@ -88,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runs = [*(each.run for each in found.values()), run]
         origin = origin_of(parser.prog, [each.cell for each in runs])
         write(
-            STUDY,
+            STUDY / RECORD,
             {
                 "origins": [origin.encode()],
                 "figures": table(FIGURES, figures),

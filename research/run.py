@@ -8,49 +8,37 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from eascope.analysis.compare import Comparison, Line, by_variant, comparison
+from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.derive import Derived
 from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import Verdict
-from eascope.analysis.robust import AtValue
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.analysis.statement import parse
 from eascope.configs.knobs import axis_words
-from eascope.configs.platform import Platform
-from eascope.configs.platform_file import load_platform
-from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.arguments import count
-from eascope.experiments.axes import BILLING_AXES, cases_of
-from eascope.experiments.cell import Cell, identity_of, prepare
-from eascope.experiments.controls import AS_IT_IS
-from eascope.experiments.finished import BilledBy, derived_by_each
-from eascope.experiments.pool import run_all
-from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.robust import ByBilling
-from eascope.experiments.runs import Run
-from eascope.experiments.scenario_file import load_scenario
-from eascope.host.cache import write_atomic
+from eascope.experiments.renew.origins import origin_of, write_record
+from eascope.experiments.runs import measure
+from eascope.experiments.runs.axes import BILLING_AXES, cases_of
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group, seeded
+from eascope.experiments.runs.request import resolve
 from eascope.host.errors import RequestError, check_names
-from eascope.host.proc import Ending, say
-from eascope.host.strict import shown_path
-from eascope.host.version import from_changed_checkout
+from eascope.host.proc import Ending
 from research.draw import (
     PLAN,
     RECORD,
-    SOURCE,
     STUDIES,
-    USUAL,
-    Compared,
     Study,
+    StudyGroup,
+    asked,
     file_of,
     files_of,
     plan_of,
@@ -79,115 +67,28 @@ TABLES = {
 }
 
 
-@dataclass(frozen=True)
-class StudyGroup:
-    """A comparison of a plan on one scenario under one kind of conditions."""
-
-    compared: Compared
-    scenario: str
-    conditions: str
-    requests: Sequence[Request]
-
-    @property
-    def head(self) -> list[str]:
-        """The first columns of its rows."""
-        return [self.compared.platform, self.scenario, self.conditions]
-
-    @property
-    def release(self) -> str:
-        """``@7.3`` where all variants are of that release: statements name variants without it."""
-        releases = {name.partition("@")[2] for name in self.compared.variants}
-        (only,) = releases if len(releases) == 1 else ("",)
-        return f"@{only}" if only else ""
-
-
-def asked(plan: Study) -> Iterator[StudyGroup]:
-    """Every group of a plan, in its order.
-
-    :raises RequestError: one line, when the plan names what there is not.
-    """
-    for compared in plan.comparison:
-        platform = load_platform(compared.platform)
-        for scenario in compared.scenarios:
-            had = load_scenario(scenario, platform).source_conditions
-            fits = had is not None and had.platform in ("", platform.name)
-            for conditions in compared.conditions:
-                if conditions not in (SOURCE, USUAL):
-                    raise RequestError(
-                        f"{PLAN}: conditions {conditions!r}: allowed: {SOURCE}, {USUAL}"
-                    )
-                controls = had.controls if had and fits and conditions == SOURCE else AS_IT_IS
-                if conditions == SOURCE and controls == AS_IT_IS:
-                    continue
-                for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
-                    mode = compared.mode or None if engine == compared.engine else None
-                    of = Request(
-                        compared.platform, "", scenario, engine, controls=controls, mode=mode
-                    )
-                    requests = [replace(of, variant=variant) for variant in compared.variants]
-                    yield StudyGroup(compared, scenario, conditions, requests)
-
-
 def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
-    """Every group of a plan with its comparison; executes missing runs, seed by seed.
+    """Every group of a plan with its comparison; executes missing runs.
 
     Each is compared at every value of the model axes that need no run, too.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    groups = [(group, [resolve(request) for request in group.requests]) for group in asked(plan)]
+    groups = list(asked(plan))
     if not groups:
         raise RequestError(f"{PLAN}: no [[comparison]]")
-    engines = {names.engine.name: names.engine for _, every in groups for names in every}
-    identities = {name: identity_of(engine) for name, engine in engines.items()}
-    # The outer loop is that of seeds, so that an interrupted command leaves whole seeds.
-    wanted = [
-        (group, prepare(names.with_seed(seed), identities[names.engine.name]))
-        for seed in range(plan.seeds)
-        for group, every in groups
-        if seed < (group.compared.seeds or plan.seeds)
-        for names in every
-    ]
-    cells = {cell.asked: cell for _, cell in wanted}
-    usual = BilledBy()
-    others = {
-        every[0].platform.name: cases_of(every, usual, BILLING_AXES, named=False)
-        for _, every in groups
-    }
-
-    def read(cell: Cell, run: Run) -> ByBilling:
-        cases = others[cell.names.platform.name].cases
-        billings = (usual, *(case.billing for case in cases))
-        return dict(zip(billings, derived_by_each(cell, run, billings), strict=True))
-
-    done = dict(zip(cells, run_all(list(cells.values()), read), strict=True))
-    compared = []
-    for group, every in groups:
-        platform = every[0].platform
-
-        def billed(by: BilledBy, group: StudyGroup = group, of: Platform = platform) -> Comparison:
-            return comparison(of, by_variant(_of(group, wanted, done, by)))
-
-        values = [
-            AtValue(case.axis, case.value.name, case.value.source, 0, billed(case.billing))
-            for case in others[platform.name].cases
-        ]
-        compared.append((group, replace(billed(usual), assumed=values)))
-    return compared
+    return list(zip(groups, measure.compare([_group(each, plan) for each in groups]), strict=True))
 
 
-def _of(
-    group: StudyGroup,
-    wanted: Sequence[tuple[StudyGroup, Cell]],
-    done: Mapping[Any, ByBilling],
-    by: BilledBy,
-) -> Iterator[tuple[str, Derived]]:
-    """The runs of a group, each with its variant as statements name it."""
-    for other, cell in wanted:
-        if other is group:
-            expect = cell.names.scenario.expect
-            run = without_release(done[cell.asked][by], group.release, expect)
-            yield run.cell.variant, run
+def _group(group: StudyGroup, plan: Study) -> Group:
+    firsts, billing = [resolve(request) for request in group.requests], BilledBy()
+    expect = firsts[0].scenario.expect
+    return Group(
+        seeded(firsts, min(group.compared.seeds or plan.seeds, plan.seeds)),
+        billing,
+        cases_of(firsts, billing, (*BILLING_AXES, *group.compared.axes), named=False),
+        rename=partial(without_release, release=group.release, expect=expect),
+    )
 
 
 def without_release(run: Derived, release: str, expect: Sequence[Expectation]) -> Derived:
@@ -350,7 +251,7 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
 
     :raises RequestError: one line, when ``old`` has columns that there are no more.
     """
-    heads = dict.fromkeys(tuple(group.head) for group in asked(plan))
+    heads = dict.fromkeys(group.head for group in asked(plan))
     order = {head: place for place, head in enumerate(heads)}
     command = new["origins"][0]["command"]
     tables: dict[str, Any] = {}
@@ -386,13 +287,28 @@ def renewed(old: Mapping[str, Any], new: Mapping[str, Any], plan: Study) -> dict
     }
 
 
-def write(study: Path, record: Mapping[str, Any], file: str = RECORD) -> None:
-    """Write a study's record, with a warning if nobody else has the code that made it."""
-    made_with = record["origins"][0]["versions"].get("eascope", "")
-    if from_changed_checkout(made_with):
-        say(f"warning: {study.name}: eascope {made_with}: commit the changes, then make it again")
-    write_atomic(study / file, record_bytes(record))
-    say(f"  {shown_path(study / file)}; draw its page: make generate")
+def write(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record of a study."""
+    data, versions = record_bytes(record), record["origins"][0]["versions"]
+    write_record(path, data, versions, path.parent.name, "draw its page: make generate")
+
+
+def study_command(
+    name: str,
+    measure: Callable[[str], Mapping[str, Any]],
+    arguments: Sequence[str] | None,
+    path: Path | None = None,
+) -> int:
+    """``python -m research.NAME``: write the record that ``measure`` gives; the exit code.
+
+    :param measure: takes the command.
+    :param path: of the record, where it is not that of the study of this name.
+    """
+    prog = f"python -m research.{name}"
+    argparse.ArgumentParser(prog=prog, description=measure.__doc__).parse_args(arguments)
+    with Ending() as ending:
+        write(path or STUDIES / name.replace("_", "-") / RECORD, measure(prog))
+    return ending.code
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -425,7 +341,7 @@ def main(arguments: list[str] | None = None) -> int:
         record["origins"][0]["files"] = files_of(chosen)
         if options.only:
             record = renewed(read_file(study / RECORD), record, plan)
-        write(study, record)
+        write(study / RECORD, record)
     return ending.code
 
 

@@ -163,7 +163,7 @@ def recorded(
         changed = [name for name in inputs if inputs[name] != cell.inputs.get(name)]
         if not changed:
             return [value for value in cell.values if value.axis not in but], []
-        lines.append(f"recorded ranges: they are of another {', '.join(changed)}")
+        lines.append(f"recorded ranges (of another {', '.join(changed)})")
     return [], lines
 
 

@@ -19,7 +19,7 @@ from eascope.engines.records import Traits
 
 PATTERN = "engine-agreement*.json"
 #: What a caption says where the energies of the comparison would be others today.
-EARLIER_BILLING = "measured with earlier billing"
+EARLIER_BILLING = "measured with earlier energy accounting"
 
 
 @cache

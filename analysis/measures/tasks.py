@@ -142,7 +142,7 @@ def _together(data: RunData) -> pl.DataFrame:
 def stirred_s(data: RunData) -> float | None:
     """Running time of threads that only stir, which is to end before the window."""
     threads = pl.col("thread").is_in(data.cell.replicate.stirring)
-    return data.placement.filter(threads)["run_ns"].sum() / 1e9 or None
+    return float(data.placement.filter(threads)["run_ns"].sum()) / 1e9 or None
 
 
 @measure(keys="<program>", unit="1/s", files=(LOGS,), lines=Lines("throughput"))

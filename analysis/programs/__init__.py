@@ -17,7 +17,7 @@ from eascope.analysis.records.cell import ProgramRecord
 
 __all__ = ["MEASURES", "OPERATIONS", "PARSERS", "Output", "OutputError", "is_measure", "outputs"]
 
-#: What reads the output of each program (`experiments.program_kinds.KINDS`).
+#: What reads the output of each program (`experiments.scenario.program_kinds.KINDS`).
 PARSERS: Mapping[str, Callable[[Lines, Path], Output]] = {
     "ping-pong": benches.ping_pong,
     "perf-sched-pipe": benches.perf_pipe,

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from eascope.engines.records import Traits
+from eascope.host.keys import key, maybe, named, text_form
 from eascope.host.record import REST, Record
 from eascope.kernels.provenance import KERNEL_SRC, KernelProvenance
 from eascope.kernels.releases import number
@@ -17,17 +19,20 @@ from eascope.rootfs.provenance import ImageProvenance
 #: busy loop's work of all tasks, in seconds of the largest CPU at its top OPP.
 TURNS, WAKE_UPS, PROGRAMS, BUSY_LOOP = "turns", "wakeups", "programs", "busy_loop"
 
+_TASK = named("the name of a task")
+_UNIT = text_form(
+    re.compile("[a-z][a-z -]{0,23}").fullmatch,
+    "what one unit is called, in 1 to 24 of a-z, space and -",
+    "^[a-z][a-z -]{0,23}$",
+)
+
 
 @dataclass(frozen=True)
 class WorkRecord(Record):
-    """The unit in which a scenario counts work.
+    """The unit in which a scenario counts work."""
 
-    :param unit: its name, such as ``frame``.
-    :param counted: ``turns.TASK``, ``wakeups.TASK``, ``programs`` or ``busy_loop``.
-    """
-
-    unit: str
-    counted: str
+    unit: str = key("its name, such as frame", form=_UNIT)
+    counted: str = key("what is counted", form=named("turns.TASK, wakeups.TASK or programs"))
 
 
 #: What is counted where a scenario says nothing and has no programs.
@@ -36,16 +41,11 @@ LOOPS_WORK = WorkRecord("s of work", BUSY_LOOP)
 
 @dataclass(frozen=True)
 class FramesRecord(Record):
-    """The tasks that make frames; each has one thread.
+    """The tasks that make frames; each has one thread."""
 
-    :param paced_by: the task whose periods frames begin with.
-    :param drawn_by: the task whose turn ends with the frame; may be the same one.
-    :param periods: within how many periods of its beginning a frame is due.
-    """
-
-    paced_by: str
-    drawn_by: str
-    periods: int = 1
+    paced_by: str = key("the task whose periods frames begin with", form=_TASK)
+    drawn_by: str = key("the task whose turn ends with the frame", form=_TASK)
+    periods: int = key("how many periods after its beginning a frame is due", 1, 9, default=1)
 
 
 CELL = "cell.json"
@@ -163,7 +163,7 @@ class TaskRecord(Record):
 class ProgramRecord(Record):
     """A program that runs together with the tasks.
 
-    :param run: its kind (`experiments.program_kinds.KINDS`).
+    :param run: its kind (`experiments.scenario.program_kinds.KINDS`).
     :param count: the number of its operations.
     :param log: the file in the run's folder with its output.
     :param role: ``measured``, ``load`` or ``server``.
@@ -208,9 +208,9 @@ class ReplicateRecord(Record):
     :param starts_us: when each thread of the scenario starts.
     :param order: the threads in the order in which rt-app made them.
     :param work_cv: spread of a turn's work, by task, where there is one.
-    :param clocks: the kind of timer, by task that varies (`experiments.scenario.CLOCKS`).
+    :param clocks: the kind of timer, by task that varies (`experiments.scenario.scenario.CLOCKS`).
     :param others: names in traces of threads outside the scenario.
-    :param background: which other threads ran (`experiments.scenario.BACKGROUNDS`).
+    :param background: which other threads ran (`experiments.scenario.scenario.BACKGROUNDS`).
     :param stir_ms: how long CPUs were stirred before the warm-up.
     :param rng_seed: the seed of the kernel's random numbers.
     :param threads_sha256: of every thread's turns, in rt-app's input.
@@ -253,30 +253,24 @@ class WindowRecord(Record):
 
 @dataclass(frozen=True)
 class Expectation(Record):
-    """A statement over measures (`analysis.statement`), with its variant and its source.
+    """A statement over measures (`analysis.statement`), with its variant and its source."""
 
-    :param size_percent: the effect that the source measured, 0 for no difference.
-    :param fails_under: variants of which it must not be shown; else it is worthless.
-    :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
-    :param size_of: which comparison of the statement the size is of, counted from 1.
-    :param measured: who measured the size on which board, by name (`experiments.sources`).
-    :param states: which sentence of its source it says, by number (`experiments.sources`); 0: ours.
-    """
-
-    variant: str
-    statement: str
-    source: str
-    size_percent: float | None = None
-    fails_under: tuple[str, ...] = ()
-    size: float | None = None
-    size_of: int = 1
-    measured: str = ""
-    states: int = 0
+    variant: str = key("the variant that it is about")
+    statement: str = key("comparisons of measures")
+    source: str = key("who states it, and where")
+    size_percent: float | None = maybe("the effect that the source measured", -100, 1000)
+    fails_under: tuple[str, ...] = key(
+        "of which it must not hold", count=(0, 99), default=(), allowed="a list of other variants"
+    )
+    size: float | None = maybe("the same in the unit of the comparison", -1e9, 1e9)
+    size_of: int = key("that the size is of", 1, 99, "comparisons from 1", default=1)
+    measured: str = key("who measured it", default="", form=named("a name of sources.toml"))
+    states: int = key("the number of the sentence in statements.toml", 1, 999, default=0)
 
 
 @dataclass(frozen=True)
 class SourceConditionsRecord(Record):
-    """The conditions of the scenario's source (`experiments.conditions`).
+    """The conditions of the scenario's source (`experiments.scenario.conditions`).
 
     :param source: who states them, with kernel and board.
     :param platform: the platform of its board; may be empty.

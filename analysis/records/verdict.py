@@ -89,4 +89,4 @@ class Verdict(Record):
 
 def few_seeds(seeds: int) -> str:
     """The reason why so few seeds give no verdict."""
-    return f"{'one seed' if seeds == 1 else f'{seeds} seeds'}, a verdict needs {ENOUGH_FOR_VERDICT}"
+    return f"only {seeds} of the {ENOUGH_FOR_VERDICT} seeds required"

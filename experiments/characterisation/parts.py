@@ -16,14 +16,14 @@ from eascope.analysis.window import read_window
 from eascope.configs.activity import ACTIVITY
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS
-from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.characterisation.guest import KERNELS
 from eascope.experiments.characterisation.measure import measure, provenance
 from eascope.experiments.characterisation.record import write
 from eascope.experiments.characterisation.system import evaluate, write_system
 from eascope.experiments.controls import Controls
-from eascope.experiments.pool import run_all
-from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.pool import run_all
+from eascope.experiments.runs.request import Names, Request, resolve
 from eascope.host.proc import Step, say
 
 #: The cell of the second part: on each platform it wakes tasks on every cluster.

@@ -22,17 +22,18 @@ from eascope.engines.gem5.inside.request import SampleTimes
 from eascope.engines.gem5.provider import find_gem5
 from eascope.engines.gem5.samples import CpuSample
 from eascope.engines.gem5.settings import machine_settings
-from eascope.experiments import members, scenario_names
-from eascope.experiments.cell import machine_of
 from eascope.experiments.characterisation.program_record import write_program
 from eascope.experiments.characterisation.program_time import (
     MOST_INTERVAL,
     ProgramTime,
     program_time,
 )
-from eascope.experiments.program import Program
-from eascope.experiments.program_kinds import KINDS, Kind
-from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs.cell import machine_of
+from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.scenario import members
+from eascope.experiments.scenario import names as scenario_names
+from eascope.experiments.scenario.program import Program
+from eascope.experiments.scenario.program_kinds import KINDS, Kind
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import EascopeError, RequestError, unknown
 from eascope.host.proc import Step, say

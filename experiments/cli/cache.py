@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: a folder that cannot be, or a kind that the source does not have.
     """
-    from eascope.experiments.writable import check_writable
+    from eascope.experiments.runs.writable import check_writable
     from eascope.host.cache import cache_root
     from eascope.host.errors import RequestError, unknown
     from eascope.host.proc import say

@@ -83,7 +83,7 @@ def _program(platform: Platform, options: argparse.Namespace) -> int:
     kind = sampled(platform, options.program).kind
     path = program_path(platform, kind)
     if not options.show:
-        say(f"if figures differ, {shown_path(path)} will be written, and runs of {kind} simulated")
+        say(f"if values differ, {shown_path(path)} will be written, and runs of {kind} simulated")
         _told(path, lambda: measure_program(platform, kind))
     figures = load_program(platform, kind)
     if figures is None:
@@ -110,7 +110,7 @@ def _measure(platform: Platform, parts: Sequence[str]) -> None:
     find_gem5()
     where = {"kernels": activity, "system": system_path(platform, activity.parent)}
     names = " and ".join(shown_path(where[part]) for part in PARTS if part in parts)
-    say(f"if figures differ, {names} will be written, and runs will be derived again")
+    say(f"if values differ, {names} will be written, and results recomputed")
     for part, measure in (("kernels", measure_kernels), ("system", measure_system)):
         if part in parts:
             _told(where[part], partial(measure, platform))

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eascope.configs.knobs import AXES
 from eascope.experiments.arguments import count
 from eascope.experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
 from eascope.experiments.cli.options import add_all, add_billing, add_cell
 from eascope.experiments.cli.output import measured, print_json, shown
 from eascope.experiments.cli.request import billing_of, request_of, warn, warn_of
-from eascope.experiments.cli.robust import add_robust
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
 
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from eascope.analysis.compare import Comparison
-    from eascope.analysis.derive import Derived
     from eascope.analysis.energy_models import EnergyModels
-    from eascope.experiments.axes import Cases
-    from eascope.experiments.cell import Cell
-    from eascope.experiments.finished import BilledBy
-    from eascope.experiments.request import Names
-    from eascope.experiments.robust import ByBilling, PreparedCase
+    from eascope.experiments.runs.finished import BilledBy
+    from eascope.experiments.runs.measure import Group
+    from eascope.experiments.runs.request import Names
 
 SUMMARY = "compare variants: run what is missing, print differences, write figures and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
@@ -57,7 +54,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="also run an A/A test: mainline against a kernel that differs only in a comment, "
         "with other seeds, as the noise floor",
     )
-    add_robust(parser)
+    parser.add_argument(
+        "--robust",
+        nargs="?",
+        const="",
+        metavar="AXES",
+        help="sensitivity analysis: also compare with unknown model parameters of the board "
+        "changed, one at a time; a result holds only if it holds for every value; AXES, as in "
+        f"--robust=dvfs,llc, selects parameters from {', '.join(AXES)} (default: all)",
+    )
     add_cell(parser)
     add_billing(parser)
     add_all(parser)
@@ -66,37 +71,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """The request: every cell, in the order of energy models, variants and seeds.
+    """The request.
 
-    :param null: cells that measure the noise floor: a variant's, then as many of its double's.
-    :param cases: other values of model axes.
+    :param groups: of the asked energy model with all that is wanted, and of the usual one, if it is
+        another.
     :param robust: whether axes are asked for whose values need runs.
     """
 
     variants: list[str]
     seeds: int
-    billing: BilledBy
-    names: list[Names]
-    cases: Cases
-    null: Sequence[Names] = ()
+    groups: list[Group]
     robust: bool = False
 
     @property
-    def compared(self) -> int:
-        """How many cells of `names` are of the asked energy model: the first ones."""
-        return len(self.variants) * self.seeds
+    def names(self) -> list[Names]:
+        """The cells by which variants are compared."""
+        return [names for group in self.groups for names in group.names]
 
     @property
     def all_names(self) -> list[Names]:
         """All cells."""
-        from eascope.experiments.robust import seeded
+        _, *more = self.groups[0].parts
+        return [*self.names, *(names for part in more for names in part)]
 
-        return [*self.names, *self.null, *seeded(self.cases.cases, self.seeds)]
+    @property
+    def billing(self) -> BilledBy:
+        """How energies are computed."""
+        return self.groups[0].billing
 
     @property
     def first(self) -> Names:
         """The baseline's first cell."""
-        return self.names[0]
+        return self.groups[0].names[0]
 
 
 @dataclass(frozen=True)
@@ -128,8 +134,8 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or a run failed.
     """
-    from eascope.experiments.comparisons import comparison_folder
-    from eascope.experiments.writable import check_runs_place, check_writable
+    from eascope.experiments.runs.comparisons import comparison_folder
+    from eascope.experiments.runs.writable import check_runs_place, check_writable
 
     check_runs_place()
     out = None if options.out is None else Path(options.out).absolute()
@@ -155,35 +161,30 @@ def answer(asked: Asked) -> Answered:
     """
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.energy_models import EnergyModels
-    from eascope.experiments.cell import check_kernels_differ, prepare, without_effect
-    from eascope.experiments.robust import assuming, at_values, prepared, run_with
-    from eascope.experiments.writable import check_runs_place
+    from eascope.experiments.runs.cell import check_kernels_differ, without_effect
+    from eascope.experiments.runs.measure import compare, with_recorded
+    from eascope.experiments.runs.writable import check_runs_place
 
     check_runs_place()
     warn(asked.first, asked.billing.power, asked.names)
-    cells = [prepare(names) for names in (*asked.names, *asked.null)]
+    key = digest(asked)  # builds what is missing
     warn_of(without_effect(asked.names))
     check_kernels_differ(asked.names)
-    varied = prepared(asked.cases, asked.seeds)
-    runs = run_with(cells, cells[: asked.compared], varied, asked.billing)
-    compared = _compared(asked, cells, runs)
-    result = assuming(
-        compared[0], at_values(cells[: asked.compared], varied, runs), asked.cases.left_out
-    )
+    compared, *usual = compare(asked.groups)
+    result = with_recorded(compared)
     return Answered(
         result=result,
-        models=EnergyModels(usual=compared[1], asked=result) if len(compared) > 1 else None,
+        models=EnergyModels(usual=usual[0], asked=result) if usual else None,
         decided=of_first_runs(result.variants),
-        digest=digest(asked, cells, varied if asked.robust else ()),
+        digest=key,
     )
 
 
 def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
     """All cells, and the values of axes to which the last of them belong."""
-    parts = [
-        AxisPart(case.axis, case.value.name, len(case.names) * asked.seeds)
-        for case in (asked.cases.cases if asked.robust else ())
-    ]
+    group = asked.groups[0]
+    cases = zip(group.cases.cases, group.parts[2:], strict=True)
+    parts = [(case.axis, case.value.name, len(own)) for case, own in cases if asked.robust]
     return asked.all_names, parts
 
 
@@ -192,8 +193,9 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from eascope.experiments.cli.robust import asked_cases
-    from eascope.experiments.request import null_requests, resolve
+    from eascope.experiments.runs.axes import cases_for
+    from eascope.experiments.runs.measure import Group, seeded
+    from eascope.experiments.runs.request import null_requests, resolve
     from eascope.power.choice import power_of
     from eascope.power.given import USUAL, given_model
 
@@ -205,55 +207,26 @@ def asked_of(options: argparse.Namespace) -> Asked:
     billing = billing_of(options)
     # Verdicts under another energy model are compared with those under the usual one.
     models = [given] if given.usual else [given, USUAL]
-    names = [
-        resolved.with_seed(seed)
+    firsts = [
+        [resolve(request_of(options, variant, 0, model)) for variant in variants]
         for model in models
-        for variant in variants
-        for resolved in (resolve(request_of(options, variant, 0, model)),)
-        for seed in range(options.seeds)
     ]
-    names[0].request.own.check_used(variants)
-    null = (
-        [resolve(request) for request in null_requests(names[0].request, options.seeds)]
-        if options.null
-        else []
-    )
-    billing = replace(billing, power=power_of(names[0].platform, billing.power))
-    billing.check(names[0])
-    cases = asked_cases(options.robust, names[: len(variants) * options.seeds], billing)
-    return Asked(
-        variants=variants,
-        seeds=options.seeds,
-        billing=billing,
-        names=names,
-        cases=cases,
-        null=null,
-        robust=options.robust is not None,
-    )
-
-
-def _compared(
-    asked: Asked, cells: Sequence[Cell], runs: Mapping[str, ByBilling]
-) -> list[Comparison]:
-    """One comparison per energy model, the asked one first."""
-    from eascope.analysis.compare import by_variant, comparison
-    from eascope.analysis.null import Null
-
-    platform = cells[0].machine.platform
-    derived = [(cell.record, runs[cell.asked][asked.billing]) for cell in cells]
-    compared = len(derived) - len(asked.null)
-    again = by_variant((record.variant, run) for record, run in derived[compared:])
-    null = Null(next(iter(again)), *again.values()) if again else None
-    models: dict[str, list[tuple[str, Derived]]] = {}
-    for record, run in derived[:compared]:
-        models.setdefault(record.energy_model.words, []).append((record.variant, run))
-    return [replace(comparison(platform, by_variant(runs)), null=null) for runs in models.values()]
+    first, *_ = firsts[0]
+    first.request.own.check_used(variants)
+    requests = null_requests(first.request, options.seeds) if options.null else []
+    null = [resolve(request) for request in requests]
+    billing = replace(billing, power=power_of(first.platform, billing.power))
+    billing.check(first)
+    cases = cases_for(options.robust, firsts[0], billing)
+    groups = [Group(seeded(names, options.seeds), billing, null=null) for names in firsts]
+    groups[0] = replace(groups[0], cases=cases)
+    return Asked(variants, options.seeds, groups, robust=options.robust is not None)
 
 
 def _draw(folder: Path, answered: Answered) -> Drawn:
     from eascope.analysis.figures import write as write_figures
     from eascope.analysis.report import write as write_report
-    from eascope.experiments.comparisons import REPORT, publish
+    from eascope.experiments.runs.comparisons import REPORT, publish
 
     figures: dict[str, list[Path]] = {}
     result, models, decided = answered.result, answered.models, answered.decided
@@ -278,7 +251,7 @@ def words(asked: Asked) -> list[str]:
     request = first.request
     parts = [first.scenario.name, first.platform.name, request.engine, *asked.variants]
     parts += [f"{asked.seeds}-seeds"] if asked.seeds > 1 else []
-    parts += ["null"] if asked.null else []
+    parts += ["null"] if asked.groups[0].null else []
     parts += ["full"] if request.full else []
     parts += [first.engine.mode] if first.engine.mode else []
     parts += ["no-elide"] if not request.elide else []
@@ -291,24 +264,25 @@ def words(asked: Asked) -> list[str]:
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 
 
-def digest(asked: Asked, cells: Sequence[Cell], varied: Sequence[PreparedCase] = ()) -> str:
+def digest(asked: Asked) -> str:
     """Digest of all that distinguishes a comparison from others of the same words.
 
     A record has the simkey, the names, and the digests of platform, activity and scenario.
     """
+    (_, null, *varied), cases = asked.groups[0].cells, asked.groups[0].cases.cases
+    cells = [*(cell for group in asked.groups for cell in group.cells[0]), *null]
+    axes = [
+        # All that a value of an axis changes.
+        [case.axis, case.value.name, dict(case.value.sets), [cell.asked for cell in own]]
+        for case, own in zip(cases, varied, strict=True)
+    ]
     return digest_of(
         {
             "cells": [cell.asked for cell in cells],
             **{key: value for key, value in vars(asked.billing).items() if value is not None},
-            **({"axes": [_key(item) for item in varied]} if varied else {}),
+            **({"axes": axes} if axes and asked.robust else {}),
         }
     )
-
-
-def _key(varied: PreparedCase) -> list[object]:
-    """All that a value of an axis changes."""
-    case = varied.case
-    return [case.axis, case.value.name, dict(case.value.sets), [c.asked for c in varied.cells]]
 
 
 def _print_object(answered: Answered, drawn: Drawn) -> None:

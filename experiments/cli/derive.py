@@ -14,8 +14,8 @@ from eascope.experiments.cli.request import billing_of
 from eascope.host.errors import EascopeError
 
 if TYPE_CHECKING:
-    from eascope.experiments.finished import BilledBy
-    from eascope.experiments.runs import Run
+    from eascope.experiments.runs.finished import BilledBy
+    from eascope.experiments.runs.runs import Run
 
 SUMMARY = "recompute the energy of finished runs with another power model, without simulating again"
 EXAMPLE = "eascope derive --power derived"
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a power model or a run that there is not.
     """
-    from eascope.experiments.runs import all_runs, find_run
+    from eascope.experiments.runs.runs import all_runs, find_run
 
     billing = billing_of(options)
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()
@@ -59,7 +59,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 def _derived(run: Run, billing: BilledBy) -> dict[str, Any]:
     """One run: total energy and host seconds, or its fault."""
-    from eascope.experiments.finished import derived_by
+    from eascope.experiments.runs.finished import derived_by
 
     done: dict[str, Any] = {"run": str(run.path), "power": billing.power}
     begin = time.monotonic()

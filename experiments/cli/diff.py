@@ -15,11 +15,11 @@ from eascope.kernels.switches import FORCED_LINES
 
 if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
-    from eascope.experiments.finished import BilledBy
-    from eascope.experiments.request import Names
-    from eascope.experiments.runs import Run
+    from eascope.experiments.runs.finished import BilledBy
+    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.runs import Run
 
-SUMMARY = "say where two runs part, decision by decision, and what each difference costs"
+SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
 EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
 
 
@@ -29,8 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             name,
             metavar="RUN|V",
-            help="folder of a run, or the beginning of its name; with --scenario a variant, whose "
-            "run is executed unless it is there",
+            help="folder of a run, or the beginning of its name; with --scenario a variant, "
+            "simulated if missing",
         )
     parser.add_argument(
         "--any",
@@ -42,9 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=lambda text: between(1, FORCED_LINES, text or "1"),
         metavar="N",
-        help="run A again with the first wake-up that differs on the CPU that B chose; =N: also "
-        "with the first one of each of the threads that make most of the difference, N in all, "
-        "and with all of them at once",
+        help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: also "
+        "the first one of each of the threads that make most of the difference, N in all, "
+        "and all of them at once",
     )
     parser.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"
@@ -61,9 +61,9 @@ def run(options: argparse.Namespace) -> int:
     """
     from eascope.analysis.run_diff import RunDiff
     from eascope.analysis.run_diff_text import record, text
-    from eascope.experiments.counterfactual import counterfactual, names_of, runs_of
-    from eascope.experiments.finished import derived_by, platform_of
-    from eascope.experiments.runs import find_run
+    from eascope.experiments.runs.counterfactual import counterfactual, names_of, runs_of
+    from eascope.experiments.runs.finished import derived_by, platform_of
+    from eascope.experiments.runs.runs import find_run
 
     billing = billing_of(options)
     runs: list[Run] = []
@@ -96,8 +96,8 @@ def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Names]:
 
     :raises RequestError: a wrong name, or an option that runs which are there cannot follow.
     """
-    from eascope.experiments.request import resolve
-    from eascope.experiments.writable import check_runs_place
+    from eascope.experiments.runs.request import resolve
+    from eascope.experiments.runs.writable import check_runs_place
     from eascope.power.given import given_model
 
     if not (options.scenario and options.platform):

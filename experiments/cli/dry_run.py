@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
 
 from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.experiments.cli.request import warn
 
 if TYPE_CHECKING:
-    from eascope.experiments.plan import Plan, Planned
-    from eascope.experiments.request import Names
+    from eascope.experiments.runs.plan import Plan, Planned
+    from eascope.experiments.runs.request import Names
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +25,8 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@dataclass(frozen=True)
-class AxisPart:
-    """A value of a model axis, and the number of its own cells; none if only billing differs."""
-
-    axis: str
-    value: str
-    cells: int
+#: A value of a model axis, and the number of its own cells; none if only billing differs.
+AxisPart: TypeAlias = tuple[str, str, int]
 
 
 def dry_run(
@@ -44,7 +39,7 @@ def dry_run(
         order.
     :raises EascopeError: an error that would end the command before any run.
     """
-    from eascope.experiments.plan import plan_of
+    from eascope.experiments.runs.plan import plan_of
     from eascope.host.dry import nothing_built
     from eascope.kernels.trees import tree_source
 
@@ -64,12 +59,11 @@ def dry_run(
 
 def _counted(plan: Plan, parts: Sequence[AxisPart]) -> Iterator[dict[str, object]]:
     """How many runs are missing for each of ``parts``."""
-    first = len(plan.cells) - sum(part.cells for part in parts)
-    for part in parts:
-        own = plan.cells[first : first + part.cells]
+    rest = iter(plan.cells[len(plan.cells) - sum(count for _, _, count in parts) :])
+    for axis, value, count in parts:
+        own = list(islice(rest, count))
         missing = sum(cell.run is None for cell in own)
-        yield {"axis": part.axis, "value": part.value, "runs": len(own), "to_run": missing}
-        first += part.cells
+        yield {"axis": axis, "value": value, "runs": len(own), "to_run": missing}
 
 
 def _object(plan: Plan) -> dict[str, object]:

@@ -59,8 +59,8 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: no run has that name, it is not finished or damaged, or the file is there.
     """
     from eascope.analysis.perfetto import perfetto
-    from eascope.experiments.finished import derived_by, platform_of
-    from eascope.experiments.runs import find_run
+    from eascope.experiments.runs.finished import derived_by, platform_of
+    from eascope.experiments.runs.runs import find_run
 
     billing = billing_of(options)
     if not (options.perfetto or options.lisa):

@@ -12,7 +12,7 @@ from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.host.errors import unknown
 
 if TYPE_CHECKING:
-    from eascope.experiments.leftovers import Leftover
+    from eascope.experiments.runs.leftovers import Leftover
 
 SUMMARY = "list run and cache files that can be removed; with --remove, remove them"
 EXAMPLE = "eascope gc temporary failed --remove"
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a kind that there is not.
     """
-    from eascope.experiments.leftovers import KINDS, leftovers, remove
+    from eascope.experiments.runs.leftovers import KINDS, leftovers, remove
 
     for kind in options.kinds:
         if kind not in KINDS:

@@ -54,7 +54,7 @@ def _variants() -> Objects:
 
 
 def _scenarios() -> Objects:
-    from eascope.experiments.scenario_names import summaries
+    from eascope.experiments.scenario.names import summaries
 
     return [_entry(name, summary) for name, summary in summaries()]
 

@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
     import tempfile
     from pathlib import Path
 
+    from eascope.experiments.runs.writable import check_runs_folder
     from eascope.experiments.sweeps.survey import cost_of, survey_of
-    from eascope.experiments.writable import check_runs_folder
     from eascope.host.dry import nothing_built
 
     check_runs_folder()

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``docs/reference/command-line.md``, from the parsers, and ``controls.md``, from the knobs.
 
-``make generate`` writes the pages. Tests assert that the committed pages are what the parsers and
-the declarations give.
+Tables of keys on other pages follow from the declarations. ``make generate`` writes the pages.
+Tests assert that the committed pages are what the parsers and the declarations give.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from eascope.configs.knobs import AXES, BILLING, BILLINGS, CONTROLS, PLATFORM, Knob
+from eascope.experiments.cli.explain import keys_at
 from eascope.experiments.cli.verbs import make_parser
 from eascope.host.table import Row, Table, TableCell
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGE, CONTROLS_PAGE = REFERENCE / "command-line.md", REFERENCE / "controls.md"
+#: Pages with tables of keys; such a table, and what is before it.
+KEYS_PAGES = [REFERENCE / f"{kind}.md" for kind in ("core", "scenarios")]
+_KEYS = re.compile(r"(<!-- keys: (\S+) -->\n\n)(?:\|.*\n)*")
 #: What a person writes of them.
 PAGE_IN, CONTROLS_PAGE_IN = (
     Path(__file__).with_name(f"{page.name}.in") for page in (PAGE, CONTROLS_PAGE)
@@ -56,6 +61,19 @@ def _knob(knob: Knob) -> Row:
         knob.changes,
         ", ".join(name for name, present in further.items() if present),
     )
+
+
+def with_keys(text: str) -> str:
+    """A page with its tables of keys, each below the comment that says of what."""
+    return _KEYS.sub(lambda found: f"{found[1]}{_keys(found[2])}\n", text)
+
+
+def _keys(path: str) -> str:
+    rows = (
+        (TableCell(name, "code"), entry.allowed, entry.need, entry.key.summary)
+        for name, entry in keys_at(path)[1].items()
+    )
+    return Table.of(("key", "value", "default", "meaning"), rows, left=4).markdown()
 
 
 def page() -> str:
@@ -117,3 +135,5 @@ def _metavar(action: argparse.Action) -> str:
 if __name__ == "__main__":
     PAGE.write_text(page())
     CONTROLS_PAGE.write_text(controls_page())
+    for path in KEYS_PAGES:
+        path.write_text(with_keys(path.read_text()))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from eascope.host.proc import say
 
 if TYPE_CHECKING:
-    from eascope.experiments.finished import BilledBy
-    from eascope.experiments.request import Names, Request
+    from eascope.experiments.runs.finished import BilledBy
+    from eascope.experiments.runs.request import Names, Request
     from eascope.power.given import GivenModel
 
 
@@ -22,8 +22,8 @@ def request_of(
     from eascope.configs.knobs import CONTROLS
     from eascope.engines.registry import DEFAULT_ENGINE
     from eascope.experiments.controls import Controls
-    from eascope.experiments.request import Request
-    from eascope.experiments.trace_events import read_events
+    from eascope.experiments.runs.request import Request
+    from eascope.experiments.runs.trace_events import read_events
     from eascope.kernels.own import read_own
 
     given = {name: getattr(options, name) for name, knob in CONTROLS.items() if knob.option}
@@ -57,7 +57,7 @@ def billing_of(options: argparse.Namespace) -> BilledBy:
     :raises RequestError: a name that is no choice.
     """
     from eascope.configs.knobs import BILLINGS
-    from eascope.experiments.finished import BilledBy
+    from eascope.experiments.runs.finished import BilledBy
 
     return BilledBy(**{key: value for key, value in vars(options).items() if key in BILLINGS})
 
@@ -68,8 +68,8 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
     :param power: by which its energy is billed; None: the platform's default.
     :param others: that are run as well, and may have other variants.
     """
-    from eascope.experiments import warnings
-    from eascope.experiments.rtapp_own import notes_on
+    from eascope.experiments.rtapp.own import notes_on
+    from eascope.experiments.runs import warnings
 
     billed = warnings.billed_by_others(names, power or names.platform.billing.default)
     texts = (

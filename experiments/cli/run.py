@@ -15,9 +15,9 @@ from eascope.experiments.cli.request import billing_of, request_of, warn, warn_o
 if TYPE_CHECKING:
     from eascope.analysis.derive import Derived
     from eascope.configs.platform import Platform
-    from eascope.experiments.cell import Cell
-    from eascope.experiments.request import Names
-    from eascope.experiments.runs import Run
+    from eascope.experiments.runs.cell import Cell
+    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.runs import Run
 
 SUMMARY = "run one simulation, or reuse its finished run"
 EXAMPLE = "eascope run --platform juno-r2 --variant mainline --scenario smoke"
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: the request is wrong, or the run failed.
     """
     if options.dry_run:
-        from eascope.experiments.writable import check_runs_place
+        from eascope.experiments.runs.writable import check_runs_place
 
         check_runs_place()
         return dry_run(options, lambda: ([_names(options)], ()))
@@ -62,10 +62,10 @@ def execute(options: argparse.Namespace) -> tuple[Cell, Run, Derived]:
 
     :raises EascopeError: the request is wrong, or the run failed.
     """
-    from eascope.experiments.cell import prepare, without_effect
-    from eascope.experiments.finished import derived_for
-    from eascope.experiments.pool import run_all
-    from eascope.experiments.writable import check_runs_place
+    from eascope.experiments.runs.cell import prepare, without_effect
+    from eascope.experiments.runs.finished import derived_for
+    from eascope.experiments.runs.pool import run_all
+    from eascope.experiments.runs.writable import check_runs_place
 
     check_runs_place()
     names = _names(options)
@@ -83,7 +83,7 @@ def _names(options: argparse.Namespace) -> Names:
 
     :raises RequestError: for the first name or value that is wrong.
     """
-    from eascope.experiments.request import resolve
+    from eascope.experiments.runs.request import resolve
     from eascope.power.given import given_model
 
     model = given_model(options.em, options.em_error)

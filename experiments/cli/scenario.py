@@ -15,7 +15,7 @@ from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.host.errors import RequestError, unknown
 
 if TYPE_CHECKING:
-    from eascope.experiments.recording_import import Imported
+    from eascope.experiments.recordings.importing import Imported
 
 SUMMARY = (
     "import a recording or rt-app JSON as a scenario, check it, or export a scenario for rt-app"
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if kind != RECORDING:
         return _rt_app(options)
-    from eascope.experiments.recording_toml import write_import
+    from eascope.experiments.recordings.toml import write_import
 
     made, out = _imported(options)
     again = options.verb == "check"
@@ -164,8 +164,8 @@ def _rt_app(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> tuple[str, list[str]]:
     """The scenario's text, and what is meant otherwise here than on a board."""
-    from eascope.experiments.rtapp_json import read
-    from eascope.experiments.rtapp_own import never_begin, text_of
+    from eascope.experiments.rtapp.json_file import read
+    from eascope.experiments.rtapp.own import never_begin, text_of
     from eascope.host.strict import parse_toml
 
     path = Path(options.source)
@@ -179,7 +179,7 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
     """rt-app's JSON, and what it cannot say."""
     from eascope.configs.inherit import activity_of
     from eascope.configs.platform_file import load_platform
-    from eascope.experiments.rtapp_export import exported
+    from eascope.experiments.rtapp.export import exported
     from eascope.experiments.scenario_file import load_scenario
     from eascope.host.proc import say
 
@@ -200,8 +200,8 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
 
 def _check(made: Imported, out: Path, platform: str, options: argparse.Namespace) -> int:
     """Run the scenario under mainline, and print the run beside the recording."""
-    from eascope.experiments.recording_check import check
-    from eascope.experiments.writable import check_runs_place
+    from eascope.experiments.recordings.check import check
+    from eascope.experiments.runs.writable import check_runs_place
 
     check_runs_place()
     beside = check(made, out, platform)
@@ -218,7 +218,7 @@ def _imported(options: argparse.Namespace) -> tuple[Imported, Path]:
     from eascope.analysis.recordings.device import device_of
     from eascope.analysis.recordings.read import read_recording
     from eascope.configs.platform_file import load_platform
-    from eascope.experiments.recording_import import import_recording
+    from eascope.experiments.recordings.importing import import_recording
 
     path = Path(options.source)
     name = options.name or path.name.split(".")[0].lower()

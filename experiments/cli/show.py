@@ -11,8 +11,8 @@ from eascope.experiments.cli.output import measured, print_columns, print_json, 
 from eascope.experiments.cli.request import billing_of
 
 if TYPE_CHECKING:
-    from eascope.experiments.finished import BilledBy
-    from eascope.experiments.runs import Run
+    from eascope.experiments.runs.finished import BilledBy
+    from eascope.experiments.runs.runs import Run
 
 SUMMARY = "print one run: its configuration and its results"
 EXAMPLE = "eascope show 3f9a"
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: when no run has that name, or it is damaged.
     """
-    from eascope.experiments.runs import find_run
+    from eascope.experiments.runs.runs import find_run
 
     billing = billing_of(options)
     chosen = find_run(options.run)
@@ -60,7 +60,7 @@ def _result(run: Run, billing: BilledBy, *, whole: bool) -> tuple[dict[str, Any]
     from eascope.analysis.compare import comparison
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.decisions import text as decisions_text
-    from eascope.experiments.finished import derived_by, platform_of
+    from eascope.experiments.runs.finished import derived_by, platform_of
 
     derived = derived_by(run, billing)
     variants = {run.cell.variant: [derived]}

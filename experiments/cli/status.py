@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: a fault of the campaign.
     """
-    from eascope.experiments.writable import check_runs_folder
+    from eascope.experiments.runs.writable import check_runs_folder
 
     check_runs_folder()
     if is_campaign(options):
@@ -99,7 +99,7 @@ def campaign_lines(survey: Survey) -> list[str]:
 
 
 def _runs(options: argparse.Namespace) -> int:
-    from eascope.experiments.runs import all_runs
+    from eascope.experiments.runs.runs import all_runs
 
     objects = [run_object(entry) for entry in all_runs()]
     if options.json:

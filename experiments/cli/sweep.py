@@ -50,11 +50,10 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: the request is wrong, or the sweep could not begin.
     """
     from eascope.experiments.cli.status import print_campaign
-    from eascope.experiments.sweeps.array_script import write_array
+    from eascope.experiments.runs.writable import check_runs
     from eascope.experiments.sweeps.ledger import platforms_folder
-    from eascope.experiments.sweeps.session import begin, check_snakemake
+    from eascope.experiments.sweeps.session import begin, check_snakemake, write_array
     from eascope.experiments.sweeps.survey import survey_of
-    from eascope.experiments.writable import check_runs
 
     campaign = campaign_of(options)
     script = out_file("--script", options.script) if options.script is not None else None

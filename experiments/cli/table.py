@@ -46,10 +46,9 @@ def run(options: argparse.Namespace) -> int:
     import sys
     import tempfile
 
-    from eascope.experiments.sweeps.campaign_table import against, as_objects, draw_once, plain
-    from eascope.experiments.sweeps.differences import place_of
+    from eascope.experiments.runs.writable import check_runs_folder
+    from eascope.experiments.sweeps.campaign_table import against, draw_once, place_of, plain
     from eascope.experiments.sweeps.survey import survey_of
-    from eascope.experiments.writable import check_runs_folder
     from eascope.host.cache import write_atomic
     from eascope.host.dry import nothing_built
     from eascope.host.errors import RequestError
@@ -72,21 +71,21 @@ def run(options: argparse.Namespace) -> int:
         if not counts["done"]:
             raise RequestError(f"{campaign.file}: no cell is done: run eascope sweep first")
         if options.against is None:
-            lines = plain(survey, options.measure)
+            table = plain(survey, options.measure)
         else:
-            lines, rows = against(survey, options.against, options.measure)
+            table, rows = against(survey, options.against, options.measure)
     if drawing is not None:
-        drawn = draw_once(drawing, lines, rows, options.measure[0])
+        drawn = draw_once(drawing, table, rows, options.measure[0])
         say(f"{options.figure}.svg: {'drawn' if drawn else 'unchanged, not redrawn'}")
     if out is not None:
         with writing_into(out.parent):
-            write_atomic(out, "".join(lines).encode())
+            write_atomic(out, "".join(table.lines).encode())
     if options.json and out is None:
-        print_json({"table": as_objects(lines, len(campaign.axes)), **counts})
+        print_json({"table": table.objects, **counts})
     elif options.json:
-        print_json({"file": str(out), "lines": len(lines) - 1, **counts})
+        print_json({"file": str(out), "lines": len(table.rows), **counts})
     elif out is None:
-        sys.stdout.writelines(lines)
+        sys.stdout.writelines(table.lines)
     else:
-        print(f"{shown(out)}: {len(lines) - 1} lines of {counts['done']} of {survey.cells} cells")
+        print(f"{shown(out)}: {len(table.rows)} lines of {counts['done']} of {survey.cells} cells")
     return 1 if counts["done"] < survey.cells else 0

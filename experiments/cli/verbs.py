@@ -18,6 +18,7 @@ from eascope.experiments.cli import (
     diff,
     doctor,
     em,
+    explain,
     export,
     gc,
     list_names,
@@ -26,6 +27,7 @@ from eascope.experiments.cli import (
     power,
     run,
     scenario,
+    schema,
     series,
     show,
     status,
@@ -55,6 +57,8 @@ class Verb(Protocol):
 VERBS: dict[str, Verb] = {
     "doctor": doctor,
     "list": list_names,
+    "explain": explain,
+    "schema": schema,
     "run": run,
     "compare": compare,
     "diff": diff,
@@ -97,7 +101,8 @@ def make_parser() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
         prog=PROGRAM,
-        description="Joules and milliseconds of Linux scheduler changes on simulated big.LITTLE.",
+        description="Estimate the energy and latency effects of Linux scheduler changes on "
+        "simulated big.LITTLE.",
         epilog=f"example: {compare.EXAMPLE}",
     )
     parser.add_argument(

@@ -30,9 +30,9 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: when no run has a given name, or there is no folder of runs.
     """
-    from eascope.experiments.runs import all_runs, check, find_run
+    from eascope.experiments.runs.runs import all_runs, check, find_run
+    from eascope.experiments.runs.writable import check_runs_folder
     from eascope.experiments.sweeps.ledger import ledgers
-    from eascope.experiments.writable import check_runs_folder
 
     check_runs_folder()
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()

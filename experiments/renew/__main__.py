@@ -17,10 +17,10 @@ from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
 from eascope.analysis.statistics import ENOUGH
 from eascope.experiments.arguments import count
 from eascope.experiments.renew import agreement, assumptions, noise
+from eascope.experiments.renew.origins import write_record
 from eascope.host.errors import EascopeError, RequestError
-from eascope.host.proc import Ending, say
+from eascope.host.proc import Ending
 from eascope.host.strict import shown_path
-from eascope.host.version import from_changed_checkout
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -128,12 +128,9 @@ def _agreement(options: argparse.Namespace, command: str) -> KnownRecord:
 
 
 def _write(record: KnownRecord, name: str) -> None:
-    """Write a file of ``data/``, with a warning if nobody else has the code that made it."""
-    made_with = record.origin.versions.get("eascope", "")
-    if from_changed_checkout(made_with):
-        say(f"warning: {name}.json: eascope {made_with}: commit the changes, then make it again")
-    record.write(DATA / f"{name}.json")
-    say(f"  {shown_path(DATA / name)}.json; draw the pages again: make generate")
+    """Write a file of ``data/``."""
+    path, pages = DATA / f"{name}.json", "draw the pages again: make generate"
+    write_record(path, record.to_bytes(), record.origin.versions, path.name, pages)
 
 
 if __name__ == "__main__":

@@ -20,21 +20,21 @@ from eascope.analysis.known.agreement import (
 from eascope.analysis.known.findings import conditions_of
 from eascope.analysis.records.result import Result
 from eascope.analysis.verdicts import judge
-from eascope.engines.base import Identity
-from eascope.experiments.cell import Cell, identity_of, prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.pool import run_all
 from eascope.experiments.renew.costed import (
     BySeed,
     Cells,
     CostedRun,
     derive_costed,
+    host_s_per_s,
     mean,
     residency_points,
 )
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import existing
+from eascope.experiments.runs.measure import prepared
+from eascope.experiments.runs.pool import run_all
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import existing
 
 PLATFORM = "juno-r2"
 SCENARIOS = (
@@ -93,16 +93,9 @@ def run(
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    identities: dict[str, Identity] = {}
-    cells: dict[Key, Cell] = {}
-    for key, request in requests(scenarios, seeds, speeds):
-        names = resolve(request)
-        if key[2] not in identities:
-            identities[key[2]] = identity_of(names.engine)
-        cell = prepare(names, identities[key[2]])
-        if not present or existing(cell.simkey):
-            cells[key] = cell
-
+    asked = dict(requests(scenarios, seeds, speeds))
+    every = zip(asked, prepared([resolve(request) for request in asked.values()]), strict=True)
+    cells = {key: cell for key, cell in every if not present or existing(cell.simkey)}
     done = run_all(list(cells.values()), derive_costed)
     costed: dict[tuple[str, str], dict[str, dict[int, CostedRun]]] = {
         (scenario, variant): {} for scenario in scenarios for variant in VARIANTS
@@ -158,13 +151,14 @@ def _cell(cells: Cells, key: tuple[str, str]) -> AgreementCell:
     columns = cells[key]
     means = {name: mean(runs) for name, runs in columns.items()}
     base, *others = columns
-    tasks = dict.fromkeys(task for run in means.values() for task in run.result.latency_us)
+    costs = {name: host_s_per_s(runs.values()) for name, runs in columns.items()}
+    tasks = dict.fromkeys(task for result in means.values() for task in result.latency_us)
     return AgreementCell(
         *key,
         samples={name: _sample(runs) for name, runs in columns.items()},
         against={name: compared(cells, key, name) for name in others},
         wake_up_us={task: _medians(means, task) for task in tasks},
-        times={name: means[name].host_s_per_s / means[base].host_s_per_s for name in others},
+        times={name: costs[name] / costs[base] for name in others},
     )
 
 
@@ -176,7 +170,7 @@ def _sample(runs: BySeed) -> Sample:
         seeds=tuple(sorted(runs)),
         least=None if alone else 100 * (min(joules) / middle - 1),
         most=None if alone else 100 * (max(joules) / middle - 1),
-        cpu_s_per_s=mean(runs).host_s_per_s,
+        cpu_s_per_s=host_s_per_s(runs.values()),
     )
 
 
@@ -185,7 +179,7 @@ def compared(cells: Cells, key: tuple[str, str], column: str) -> Against:
     base = next(iter(cells[key]))
     fast, gem5 = (cells[key][name] for name in (base, column))
     energy = unpaired_difference(*([run.total_j for run in runs.values()] for runs in (gem5, fast)))
-    points = residency_points(mean(fast).result, mean(gem5).result)
+    points = residency_points(mean(fast), mean(gem5))
     return Against(
         energy.percent,
         energy.low,
@@ -228,9 +222,12 @@ def _answers(cells: Cells, key: tuple[str, str], columns: tuple[str, str]) -> It
         )
 
 
-def _medians(means: Mapping[str, CostedRun], task: str) -> dict[str, float]:
-    latencies = {name: run.result.latency_us for name, run in means.items()}
-    return {name: times[task].p50 for name, times in latencies.items() if task in times}
+def _medians(means: Mapping[str, Result], task: str) -> dict[str, float]:
+    return {
+        name: result.latency_us[task].p50
+        for name, result in means.items()
+        if task in result.latency_us
+    }
 
 
 def _wake_ups(cells: Cells) -> dict[str, WakeUps]:
@@ -238,7 +235,7 @@ def _wake_ups(cells: Cells) -> dict[str, WakeUps]:
     for columns in cells.values():
         means = {name: mean(runs) for name, runs in columns.items()}
         base = next(iter(columns))
-        for task in means[base].result.latency_us:
+        for task in means[base].latency_us:
             medians = _medians(means, task)
             for name in list(columns)[1:]:
                 if name in medians:

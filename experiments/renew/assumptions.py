@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from eascope.analysis.compare import Comparison, by_variant, comparison
+from eascope.analysis.compare import Comparison
 from eascope.analysis.difference import Difference
 from eascope.analysis.known.assumptions import (
     AssumedCell,
@@ -18,12 +18,11 @@ from eascope.analysis.known.assumptions import (
 from eascope.analysis.overall import Assumed
 from eascope.analysis.rows import PER_WORK
 from eascope.configs.knobs import AXES
-from eascope.experiments.axes import BILLING_AXES, cases_of
-from eascope.experiments.cell import identity_of, prepare
-from eascope.experiments.finished import BilledBy
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.robust import at_values, prepared, run_with
+from eascope.experiments.runs.axes import BILLING_AXES, cases_of
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group, compare, seeded
+from eascope.experiments.runs.request import Request, resolve
 from eascope.power.choice import power_of
 
 #: Axes whose values need runs.
@@ -47,20 +46,10 @@ def measure(of: Compared, seeds: int) -> Comparison:
     """
     asked = Request(of.platform, "", of.scenario, source_conditions=of.source_conditions)
     firsts = [resolve(replace(asked, variant=variant)) for variant in of.variants]
-    platform = firsts[0].platform
-    billing = BilledBy(power_of(platform))
+    billing = BilledBy(power_of(firsts[0].platform))
     cases = cases_of(firsts, billing, RUN_AXES, named=False)
-    identity = identity_of(firsts[0].engine)
-    every = [names.with_seed(seed) for names in firsts for seed in range(seeds)]
-    cells = [prepare(names, identity) for names in every]
-    varied = prepared(cases, seeds, identity)
-    runs = run_with(cells, cells, varied, billing)
-    derived = by_variant((cell.record.variant, runs[cell.asked][billing]) for cell in cells)
-    return replace(
-        comparison(platform, derived),
-        assumed=at_values(cells, varied, runs),
-        not_varied=cases.left_out,
-    )
+    (compared,) = compare([Group(seeded(firsts, seeds), billing, cases)])
+    return compared
 
 
 def record_of(measured: Comparison, of: Compared, command: str) -> Assumptions:

@@ -8,17 +8,17 @@ are one sample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from statistics import fmean
 
 from eascope.analysis.engine import billing_of
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Result, mean_result
 from eascope.engines.records import HostRecord
-from eascope.experiments.cell import Cell
-from eascope.experiments.finished import derived_for
-from eascope.experiments.runs import Run
+from eascope.experiments.runs.cell import Cell
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.runs import Run
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,8 @@ class CostedRun:
 
     @property
     def host_s_per_s(self) -> float:
-        """Processor seconds per simulated second; on gem5 of the window alone."""
-        if not self.host.parts_cpu_s:
-            return self.host.cpu_s / self.host.sim_s
-        return self.host.parts_cpu_s["window"] / self.result.window_s
+        """As `host_s_per_s`."""
+        return host_s_per_s([self])
 
     @property
     def total_j(self) -> float:
@@ -63,32 +61,17 @@ ByColumn = Mapping[str, BySeed]
 Cells = Mapping[tuple[str, str], ByColumn]
 
 
-def mean(runs: BySeed) -> CostedRun:
-    """The mean over seeds: results and costs, number by number."""
-    every = list(runs.values())
-    return CostedRun(
-        mean_result([run.result for run in every]),
-        every[0].cell,
-        mean_host([run.host for run in every]),
-        every[0].billing,
-    )
+def mean(runs: BySeed) -> Result:
+    """The mean result over seeds."""
+    return mean_result([run.result for run in runs.values()])
 
 
-def mean_host(hosts: Sequence[HostRecord]) -> HostRecord:
-    """The mean cost of several runs of a cell."""
-
-    def mean_parts(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        return {name: fmean(part[name] for part in parts) for name in parts[0]}
-
-    return replace(
-        hosts[0],
-        host_s=fmean(host.host_s for host in hosts),
-        mips=fmean(host.mips for host in hosts),
-        sim_s=fmean(host.sim_s for host in hosts),
-        cpu_s=fmean(host.cpu_s for host in hosts),
-        parts_s=mean_parts([host.parts_s for host in hosts]),
-        parts_cpu_s=mean_parts([host.parts_cpu_s for host in hosts]),
-    )
+def host_s_per_s(runs: Collection[CostedRun]) -> float:
+    """Mean processor seconds per simulated second; on gem5 of the window alone."""
+    if all(run.host.parts_cpu_s for run in runs):
+        window_s = mean_result([run.result for run in runs]).window_s
+        return fmean(run.host.parts_cpu_s["window"] for run in runs) / window_s
+    return fmean(run.host.cpu_s for run in runs) / fmean(run.host.sim_s for run in runs)
 
 
 def residency_points(a: Result, b: Result) -> dict[str, float]:

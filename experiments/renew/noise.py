@@ -6,16 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eascope.analysis.compare import Comparison, comparison
-from eascope.analysis.derive import Derived
+from eascope.analysis.compare import Comparison
 from eascope.analysis.known.noise import Noise, NoiseFloor
 from eascope.analysis.known.origin import older
-from eascope.analysis.null import Null
-from eascope.experiments.cell import Cell, identity_of, prepare
-from eascope.experiments.finished import derived_for
-from eascope.experiments.pool import run_all
 from eascope.experiments.renew.origins import origin_of
-from eascope.experiments.request import NULL_VARIANT, Request, null_requests, resolve
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group, compare
+from eascope.experiments.runs.request import NULL_VARIANT, Request, null_requests, resolve
 
 #: A platform and a scenario.
 Pair = tuple[str, str]
@@ -26,21 +23,12 @@ def measure(pairs: Sequence[Pair], seeds: int) -> list[Comparison]:
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    resolved = [
-        [resolve(each) for each in null_requests(Request(platform, NULL_VARIANT, name), seeds)]
-        for platform, name in pairs
-    ]
-    identity = identity_of(resolved[0][0].engine)
-    cells = [[prepare(names, identity) for names in group] for group in resolved]
-    flat = {cell.asked: cell for group in cells for cell in group}
-    done = dict(zip(flat, run_all(list(flat.values()), derived_for), strict=True))
-    return [_compared(group, [done[cell.asked] for cell in group]) for group in cells]
-
-
-def _compared(cells: Sequence[Cell], derived: Sequence[Derived]) -> Comparison:
-    half = len(cells) // 2
-    alone = comparison(cells[0].names.platform, {NULL_VARIANT: derived[:half]})
-    return replace(alone, null=Null(NULL_VARIANT, derived[:half], derived[half:]))
+    groups = []
+    for platform, name in pairs:
+        requests = null_requests(Request(platform, NULL_VARIANT, name), seeds)
+        null = [resolve(request) for request in requests]
+        groups.append(Group(null[:seeds], BilledBy(), null=null))
+    return compare(groups)
 
 
 def record_of(measured: Sequence[Comparison], command: str) -> Noise:

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The origin of a record: versions, and the patches that its runs' kernels had."""
+"""The origin of a record: versions, and the patches that its runs' kernels had; its writing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from eascope.analysis.known.origin import RUNS, Origin, patches_of
 from eascope.analysis.records.cell import CellRecord
-from eascope.host.version import eascope_version
+from eascope.host.cache import write_atomic
+from eascope.host.proc import say
+from eascope.host.strict import shown_path
+from eascope.host.version import eascope_version, from_changed_checkout
 
 
 def origin_of(command: str, cells: Iterable[CellRecord]) -> Origin:
@@ -30,3 +34,17 @@ def versions_of(cells: Iterable[CellRecord]) -> dict[str, str]:
     return {name: ", ".join(sorted(values)) for name, values in versions.items()} | {
         "eascope": eascope_version()
     }
+
+
+def write_record(
+    path: Path, data: bytes, versions: Mapping[str, str], name: str, pages: str
+) -> None:
+    """Write a record, with a warning if nobody else has the code that made it.
+
+    :param pages: how the pages that show it are drawn.
+    """
+    made_with = versions.get("eascope", "")
+    if from_changed_checkout(made_with):
+        say(f"warning: {name}: eascope {made_with}: commit the changes, then make it again")
+    write_atomic(path, data)
+    say(f"  {shown_path(path)}; {pages}")

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +63,6 @@ class Campaign:
     common: Mapping[str, Any] = field(default_factory=dict)
     power: str | None = None
 
-    def axis(self, name: str) -> SweptAxis | None:
-        """The axis of this name, if there is one."""
-        return next((axis for axis in self.axes if axis.name == name), None)
-
     def points(self) -> Iterator[Point]:
         """Every combination that the constraints keep, in order.
 
@@ -82,10 +79,7 @@ class Campaign:
     @property
     def combinations(self) -> int:
         """Number of points before constraints."""
-        count = 1
-        for axis in self.axes:
-            count *= len(axis.choices)
-        return count
+        return prod(len(axis.choices) for axis in self.axes)
 
     def checked_points(self) -> list[Point]:
         """All points.

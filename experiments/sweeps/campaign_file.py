@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eascope.configs.knobs import BILLINGS, CONTROLS
-from eascope.experiments.scenario_names import summaries_of
+from eascope.experiments.scenario.names import summaries_of
 from eascope.experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from eascope.experiments.sweeps.constraints import Constraint, read_constraint
 from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged
@@ -86,10 +86,10 @@ def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
     keys = {axis.name: {axis.name} for axis in axes}
     if top.has("axis"):
         for table in top.tables("axis", 1, 20):
-            axis = _named_axis(table, folder)
+            axis, own = _named_axis(table, folder)
             if axis.name in keys:
                 raise RequestError(f"{top.file}: duplicate axis {shown(axis.name)}")
-            keys[axis.name] = _keys_of(table)
+            keys[axis.name] = own
             axes.append(axis)
     _check_axes(top, axes, keys)
     common: dict[str, Any] = {"full": top.flag("full") if top.has("full") else False}
@@ -140,16 +140,6 @@ def _check_axes(
                 f"{top.file}: axes {shown(first.name)} and {shown(second.name)} both set "
                 f"{shortened(both[0])}; only one may, because the value of the other would be lost"
             )
-
-
-def _keys_of(table: StrictTable) -> set[str]:
-    """The keys that the values of an axis set, each as the axis that it could be by itself."""
-    keys: set[str] = set()
-    for value in table.data["values"].values():
-        keys |= {key for key in value if key not in ("set", "controls")}
-        keys |= {*value.get("set", {})}
-        keys |= {f"{CONTROL}{key}" for key in value.get("controls", {})}
-    return keys
 
 
 def _seeds(table: StrictTable) -> tuple[int, ...]:
@@ -305,20 +295,22 @@ def _knob_axis(table: StrictTable, key: str, values: Values) -> SweptAxis:
     return _axis(table, key if kind == "billing" else f"{CONTROL}{key}", given)
 
 
-def _named_axis(table: StrictTable, folder: Path) -> SweptAxis:
-    """An axis whose values set several keys each."""
+def _named_axis(table: StrictTable, folder: Path) -> tuple[SweptAxis, set[str]]:
+    """An axis whose values set several keys each, and these, as the axes that they could be."""
     table.only(KEYS["axis"])
     name = table.name("name")
     values = table.table("values")
     if not values.data:
         raise table.error("values", f"an axis with 1 to {MOST_VALUES} values")
-    choices = []
+    choices: list[Choice] = []
+    keys: set[str] = set()
     for label in values.data:
         value = values.table(label)
         value.only(KEYS["axis.values"])
-        parts = [axis.choices[0].sets for axis in _axes(value, folder, _value)]
-        choices.append(Choice(label, merged(parts)))
-    return SweptAxis(name, tuple(choices))
+        axes = list(_axes(value, folder, _value))
+        keys |= {axis.name for axis in axes}
+        choices.append(Choice(label, merged(axis.choices[0].sets for axis in axes)))
+    return SweptAxis(name, tuple(choices)), keys
 
 
 def _constraints(top: StrictTable) -> tuple[Constraint, ...]:

@@ -1,40 +1,106 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A campaign's tables as CSV: every measure of every cell, or differences along an axis."""
+"""A campaign's tables: every measure of every cell, or differences along an axis.
+
+The axis may be the platform, a topology, the variant or any other axis. So one table, and one
+drawing, has all comparisons of a campaign.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eascope.analysis.difference import Difference, difference
 from eascope.analysis.figures import axis as figure
 from eascope.analysis.figures import style
-from eascope.experiments.sweeps import differences, long_table
-from eascope.experiments.sweeps.differences import AxisDifference, other_work, place_of
-from eascope.experiments.sweeps.long_table import MeasuredCell, axes_of, measured
+from eascope.experiments.sweeps import long_table
+from eascope.experiments.sweeps.campaign import Campaign, varied
+from eascope.experiments.sweeps.long_table import MeasuredCell, measured
+from eascope.experiments.sweeps.point import CONTROL
 from eascope.experiments.sweeps.survey import Survey
 from eascope.host.cache import sha256_bytes, write_atomic
 from eascope.host.errors import RequestError
 from eascope.host.proc import say
 from eascope.host.writing import writing_into
 
+#: Columns of differences after those of the axes.
+COLUMNS = (
+    *("against", "measure", "unit", "baseline", "difference", "percent", "low", "high"),
+    *("seeds", "p"),
+)
+#: A value in a table; None is empty in CSV and null in JSON.
+Value = str | int | float | None
 
-def plain(survey: Survey, wanted: Collection[str]) -> list[str]:
-    """Lines of the long table.
+
+@dataclass(frozen=True)
+class Table:
+    """A table; its first columns are the campaign's axes."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+
+    @property
+    def lines(self) -> list[str]:
+        """The table as CSV, with all digits."""
+        texts = []
+        for row in (self.heads, *self.rows):
+            stream = io.StringIO()
+            csv.writer(stream, lineterminator="\n").writerow(row)
+            texts.append(stream.getvalue())
+        return texts
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Its rows for JSON."""
+        return [dict(zip(self.heads, row, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True)
+class AxisDifference:
+    """A measure at one value of an axis, less the measure at the axis's first value.
+
+    :param axes: the value of each axis, in words.
+    :param against: the first value of the axis, with the measure's mean ``baseline``.
+    :param difference: the difference over the seeds that both have.
+    """
+
+    axes: tuple[str, ...]
+    against: str
+    measure: str
+    unit: str
+    baseline: float
+    difference: Difference
+
+    @property
+    def row(self) -> list[Value]:
+        """A line of the table; empty where there is no interval."""
+        diff = self.difference
+        numbers = [self.baseline, diff.absolute, diff.percent, diff.low, diff.high]
+        words = [*self.axes, self.against, self.measure, self.unit]
+        return [*words, *map(_float, numbers), diff.seeds, _float(diff.p)]
+
+
+def _float(number: float | None) -> float | None:
+    return None if number is None else float(number)
+
+
+def plain(survey: Survey, wanted: Collection[str]) -> Table:
+    """The long table.
 
     :raises RequestError: a measure of ``wanted`` that no cell gives.
     """
-    cells = _cells(survey, wanted)
-    heads = [*axes_of(survey), *long_table.COLUMNS]
-    return _csv([heads, *(cell.cells() for cell in cells)])
+    heads = [*_axes(survey), *long_table.COLUMNS]
+    return Table(heads, [[*cell.axes, *cell[1:]] for cell in _cells(survey, wanted)])
 
 
 def against(
     survey: Survey, axis: str, wanted: Collection[str]
-) -> tuple[list[str], list[AxisDifference]]:
-    """Lines of the differences along ``axis``, and the differences themselves.
+) -> tuple[Table, list[AxisDifference]]:
+    """The differences along ``axis`` as a table, and themselves.
 
     :raises RequestError: an unknown axis, or a measure that no cell gives.
     """
@@ -46,14 +112,17 @@ def against(
             'reference = "CORE@MHZ" in the campaign, or --reference, counts the same work'
         )
     first = campaign.axes[place].choices[0].label
-    rows = list(differences.differences(_cells(survey, wanted), place, first))
+    rows = list(differences(_cells(survey, wanted), place, first))
     if not rows:
         raise RequestError(
             f"--against {axis}: no cell of {first!r} is done for the seeds of another value: "
             "run eascope sweep first"
         )
-    heads = [*axes_of(survey), *differences.COLUMNS]
-    return _csv([heads, *(row.cells() for row in rows)]), rows
+    return Table([*_axes(survey), *COLUMNS], [row.row for row in rows]), rows
+
+
+def _axes(survey: Survey) -> list[str]:
+    return [axis.name for axis in survey.campaign.axes]
 
 
 def _cells(survey: Survey, wanted: Collection[str]) -> list[MeasuredCell]:
@@ -68,51 +137,64 @@ def _cells(survey: Survey, wanted: Collection[str]) -> list[MeasuredCell]:
     return cells
 
 
-def _csv(lines: Iterable[Sequence[str]]) -> list[str]:
-    texts = []
-    for line in lines:
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerow(line)
-        texts.append(stream.getvalue())
-    return texts
+def place_of(campaign: Campaign, axis: str) -> int:
+    """The position of ``axis`` among the campaign's.
 
-
-#: Columns of the tables that are numbers, in JSON; an empty one is null.
-_WHOLE = ("seed", "seeds")
-_NUMBERS = ("value", "baseline", "difference", "percent", "low", "high", "p")
-
-
-def as_objects(lines: Sequence[str], axes: int) -> list[dict[str, Any]]:
-    """A table as objects for JSON, by its heads.
-
-    :param axes: how many columns at the beginning are axes, whose values are texts.
+    :raises RequestError: there is none of this name, or it has one value.
     """
-    heads, *rows = csv.reader(lines)
-    return [
-        {
-            head: text if place < axes else _figure(head, text)
-            for place, (head, text) in enumerate(zip(heads, row, strict=True))
-        }
-        for row in rows
-    ]
+    known = varied(campaign.axes)
+    axis = axis if axis in known else axis.removeprefix(CONTROL)
+    if axis not in known:
+        raise RequestError(
+            f"--against {axis}: allowed: an axis of {campaign.file} with more than one value"
+            + (f": {', '.join(known)}" if known else "; it has none")
+        )
+    return [axis.name for axis in campaign.axes].index(axis)
 
 
-def _figure(head: str, text: str) -> str | int | float | None:
-    if head in _WHOLE:
-        return int(text)
-    if head in _NUMBERS:
-        return float(text) if text else None
-    return text
+def other_work(campaign: Campaign, axis: str) -> bool:
+    """Whether values of ``axis`` may stand for different work in the same microseconds.
+
+    A scenario's microseconds are those of the largest CPU at its top OPP, unless the campaign has a
+    reference.
+    """
+    choices = next(one.choices for one in campaign.axes if one.name == axis)
+    changes = any({"platform", "overrides"} & set(choice.sets) for choice in choices)
+    return changes and "reference" not in dict(campaign.common.get("controls", {}))
 
 
-def draw_once(name: Path, lines: Sequence[str], rows: list[AxisDifference], measure: str) -> bool:
+def differences(cells: Sequence[MeasuredCell], place: int, first: str) -> Iterator[AxisDifference]:
+    """Every measure at every value of an axis against the first, in the order of ``cells``.
+
+    A measure that one of the two lacks, or has for other seeds, is left out.
+
+    :param place: of the axis; ``first``: its first value.
+    """
+    values: dict[tuple[tuple[str, ...], str], dict[int, float]] = {}
+    units: dict[str, str] = {}
+    for cell in cells:
+        values.setdefault((cell.axes, cell.measure), {})[cell.seed] = cell.value
+        units[cell.measure] = cell.unit
+    for (axes, measure), of_cell in values.items():
+        if axes[place] == first:
+            continue
+        base = values.get(((*axes[:place], first, *axes[place + 1 :]), measure), {})
+        seeds = sorted(base.keys() & of_cell.keys())
+        if seeds:
+            of_first = [base[seed] for seed in seeds]
+            diff = difference(of_first, [of_cell[seed] for seed in seeds])
+            mean = sum(of_first) / len(seeds)
+            yield AxisDifference(axes, first, measure, units[measure], mean, diff)
+
+
+def draw_once(name: Path, table: Table, rows: list[AxisDifference], measure: str) -> bool:
     """Draw the differences as ``NAME.svg`` and ``NAME.pdf``; False: they are there already.
 
     ``NAME.table`` has the digest of the table that they were drawn from.
 
     :raises EascopeError: when they cannot be written.
     """
-    digest = sha256_bytes("".join(lines).encode()).encode() + b"\n"
+    digest = sha256_bytes("".join(table.lines).encode()).encode() + b"\n"
     note = name.with_name(f"{name.name}.table")
     ends = (".svg", ".pdf")
     whole = all(name.with_name(f"{name.name}{end}").is_file() for end in ends)

@@ -24,7 +24,7 @@ ALLOWED = (
     "names of axes, numbers, texts in quotes, + - * /, comparisons, in, and, or, not; together "
     "they are true or false"
 )
-_BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+_ARITHMETIC: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("+", operator.add),
     ast.Sub: ("-", operator.sub),
     ast.Mult: ("*", operator.mul),
@@ -36,21 +36,30 @@ _ORDER: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Gt: (">", operator.gt),
     ast.GtE: (">=", operator.ge),
 }
-_COMPARE = (*_ORDER, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+#: All that an expression may have.
+_NODES = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.List, ast.Tuple, ast.Load),
+    *(ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, *_ARITHMETIC, *_ORDER),
+    *(ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.And, ast.Or, ast.Not, ast.USub),
+)
 #: Longer texts and larger integers would only be a way to fill the memory.
 _LONGEST = 400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AsIs:
     """The value "as is" of an axis: the text, and where the base has a number, that number."""
 
     number: float | None
     base: str
 
-    def equals(self, other: object) -> bool:
+    def __eq__(self, other: object) -> bool:
         """Whether ``other`` is the text, or the base's number."""
+        if isinstance(other, AsIs):
+            return None in (self.number, other.number) or self.number == other.number
         return other == AS_IS or (self.number is not None and other == self.number)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -96,51 +105,30 @@ def read_constraint(text: str) -> Constraint:
     return Constraint(text, tree)
 
 
-def _check(node: ast.expr) -> None:
+def _check(tree: ast.expr) -> None:
     """Refuse everything that `_value` does not know.
 
     :raises ValueError: there is such a thing.
     """
-    parts: list[ast.expr]
-    match node:
-        case ast.Constant(value=bool() | str()):
-            parts = []
-        case ast.Constant(value=int() | float() as number) if abs(number) < 2**INTEGER_BITS:
-            parts = []
-        case ast.Name() | ast.Attribute():
-            _name(node)
-            parts = []
-        case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
-            parts = [left, right]
-        case ast.Compare(left=left, ops=signs, comparators=others):
-            if not all(isinstance(sign, _COMPARE) for sign in signs):
-                raise ValueError("comparison")
-            parts = [left, *others]
-        case ast.BoolOp(values=values):
-            parts = values
-        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
-            parts = [operand]
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            parts = elements
-        case _:
-            raise ValueError("expression")
-    for part in parts:
-        _check(part)
-
-
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return f"{_name(node.value)}.{node.attr}"
-    if isinstance(node, ast.Name):
-        return node.id
-    raise ValueError("name")
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=bool() | str()):
+                known = True
+            case ast.Constant(value=number):
+                known = isinstance(number, int | float) and abs(number) < 2**INTEGER_BITS
+            case ast.Attribute(value=inner):
+                known = isinstance(inner, ast.Name | ast.Attribute)
+            case _:
+                known = isinstance(node, _NODES)
+        if not known:
+            raise ValueError(ast.dump(node))
 
 
 def _may_be_true(node: ast.expr) -> bool:
     """Whether ``node`` and all that it joins can be true or false; of a name, a cell decides."""
     match node:
         case ast.BoolOp(values=parts):
-            return all(_may_be_true(part) for part in parts)
+            return all(map(_may_be_true, parts))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return _may_be_true(operand)
         case ast.Constant(value=value):
@@ -149,54 +137,55 @@ def _may_be_true(node: ast.expr) -> bool:
 
 
 def _truth(node: ast.expr, values: Mapping[str, object]) -> bool:
-    match node:
-        case ast.BoolOp(op=ast.And(), values=parts):
-            return all(_truth(part, values) for part in parts)
-        case ast.BoolOp(values=parts):
-            return any(_truth(part, values) for part in parts)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return not _truth(operand, values)
-        case ast.Compare(left=left, ops=signs, comparators=others):
-            operands = [left, *others]
-            return all(
-                _compared(before, sign, after, values)
-                for (before, after), sign in zip(pairwise(operands), signs, strict=True)
-            )
     value = _value(node, values)
     if not isinstance(value, bool):
         raise _Wrong(f"{_shown(node, value)}: allowed: a comparison with it")
     return value
 
 
+def _value(node: ast.expr, values: Mapping[str, object]) -> object:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name() | ast.Attribute():
+            name = ast.unparse(node)
+            if name not in values:
+                raise _Wrong(f"unknown name {shown(name)}{names_allowed(name, values)}")
+            return values[name]
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return [_value(element, values) for element in elements]
+        case ast.BoolOp(op=joined, values=parts):
+            truths = (_truth(part, values) for part in parts)
+            return all(truths) if isinstance(joined, ast.And) else any(truths)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not _truth(operand, values)
+        case ast.UnaryOp(operand=operand):
+            return -_number(operand, _value(operand, values), "-")
+        case ast.BinOp(left=left, op=sign, right=right):
+            word, computed = _ARITHMETIC[type(sign)]
+            first, second = (_number(side, _value(side, values), word) for side in (left, right))
+            return computed(first, second)
+        case ast.Compare(left=left, ops=signs, comparators=others):
+            pairs = zip(signs, pairwise([left, *others]), strict=True)
+            return all(_compared(sign, *sides, values) for sign, sides in pairs)
+    raise TypeError(ast.dump(node))
+
+
 def _compared(
-    left: ast.expr, sign: ast.cmpop, right: ast.expr, values: Mapping[str, object]
+    sign: ast.cmpop, left: ast.expr, right: ast.expr, values: Mapping[str, object]
 ) -> bool:
     before, after = _value(left, values), _value(right, values)
-    match sign:
-        case ast.Eq():
-            return _equal(before, after)
-        case ast.NotEq():
-            return not _equal(before, after)
-        case ast.In() | ast.NotIn():
-            if isinstance(after, list):
-                found = any(_equal(before, value) for value in after)
-            elif isinstance(after, str) and isinstance(before, str):
-                found = before in after
-            else:
-                raise _Wrong(f"in: {_shown(right, after)}: allowed: a list such as [2, 4]")
-            return found == isinstance(sign, ast.In)
+    texts = isinstance(before, str) and isinstance(after, str)
+    if isinstance(sign, ast.Eq | ast.NotEq):
+        return (before == after) == isinstance(sign, ast.Eq)
+    if isinstance(sign, ast.In | ast.NotIn):
+        if not (texts or isinstance(after, list)):
+            raise _Wrong(f"in: {_shown(right, after)}: allowed: a list such as [2, 4]")
+        return operator.contains(after, before) == isinstance(sign, ast.In)  # type: ignore[arg-type]
     word, ordered = _ORDER[type(sign)]
-    if isinstance(before, str) and isinstance(after, str):
-        return bool(ordered(before, after))
-    return bool(ordered(_number(left, before, word), _number(right, after, word)))
-
-
-def _equal(left: object, right: object) -> bool:
-    if isinstance(left, AsIs) and isinstance(right, AsIs):
-        return None in (left.number, right.number) or left.number == right.number
-    if isinstance(left, AsIs):
-        return left.equals(right)
-    return right.equals(left) if isinstance(right, AsIs) else left == right
+    if not texts:
+        before, after = _number(left, before, word), _number(right, after, word)
+    return bool(ordered(before, after))
 
 
 def _number(node: ast.expr, value: object, word: str) -> float:
@@ -217,23 +206,3 @@ def _shown(node: ast.expr, value: object) -> str:
     """An operand with its value, such as ``variant = 'cas'``."""
     text = ast.unparse(node)
     return text if isinstance(node, ast.Constant) else f"{text} = {value!r}"
-
-
-def _value(node: ast.expr, values: Mapping[str, object]) -> object:
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.Name() | ast.Attribute():
-            name = _name(node)
-            if name not in values:
-                raise _Wrong(f"unknown name {shown(name)}{names_allowed(name, values)}")
-            return values[name]
-        case ast.BinOp(left=left, op=operation, right=right):
-            word, computed = _BINARY[type(operation)]
-            operands = [_number(side, _value(side, values), word) for side in (left, right)]
-            return computed(*operands)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_number(operand, _value(operand, values), "-")
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return [_value(element, values) for element in elements]
-    return _truth(node, values)

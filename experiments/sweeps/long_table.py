@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eascope.analysis.derive import Derived
 from eascope.analysis.records.cell import CellRecord, Inputs
 from eascope.analysis.rows import rows
 from eascope.configs.platform import Platform
-from eascope.experiments.cell import prepare
-from eascope.experiments.finished import derived_as
-from eascope.experiments.request import Names
-from eascope.experiments.runs import Run
-from eascope.experiments.sweeps.ledger import DONE, ledger_folder
-from eascope.experiments.sweeps.resolver import cell_id
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.finished import derived_as
+from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.runs import Run
+from eascope.experiments.sweeps.ledger import DONE, LedgerLine, ledger_folder
 from eascope.experiments.sweeps.survey import Group, Survey
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
@@ -25,8 +24,7 @@ from eascope.power.given import given_record
 COLUMNS = ("seed", "run", "measure", "unit", "value")
 
 
-@dataclass(frozen=True)
-class MeasuredCell:
+class MeasuredCell(NamedTuple):
     """A measure of a finished cell.
 
     :param axes: the value of each axis, in words.
@@ -40,60 +38,33 @@ class MeasuredCell:
     unit: str
     value: float
 
-    def cells(self) -> list[str]:
-        """A line of the table."""
-        words = [str(self.seed), self.run, self.measure, self.unit, repr(self.value)]
-        return [*self.axes, *words]
-
 
 def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredCell]:
     """Every measure of every finished cell, in the campaign's order.
 
     :param wanted: only these measures; empty: all that a run gives.
-    :raises EascopeError: when a run is damaged.
-    """
-    for axes, seed, derived, platform in finished(survey):
-        for measure, unit, value in _values(derived, platform):
-            if not wanted or measure in wanted:
-                run = derived.run.name
-                yield MeasuredCell(
-                    axes=axes, seed=seed, run=run, measure=measure, unit=unit, value=value
-                )
-
-
-def finished(survey: Survey) -> Iterator[tuple[tuple[str, ...], int, Derived, Platform]]:
-    """Values of the axes, seed, result and platform of every cell that is done.
-
     :raises EascopeError: a run is damaged, or the ledger has the run of another cell in the place
         of one.
     """
-    names = axes_of(survey)
-    for group, states in zip(survey.groups, survey.states, strict=True):
-        labels = tuple(group.point.labels[name] for name in names)
-        billed = group.point.billed(survey.campaign.power)
-        for seed, state in zip(survey.campaign.seeds, states, strict=True):
-            if state == DONE:
-                run, asked = _run_of(survey, group, seed)
-                yield (
-                    labels,
-                    seed,
-                    derived_as(asked, group.names, run, billed),
-                    group.names.platform,
-                )
+    for group, seed, state, line in survey.each():
+        if state == DONE:
+            run, asked = _run_of(survey, group, seed, line)
+            billed = group.point.billed(survey.campaign.power)
+            derived = derived_as(asked, group.names, run, billed)
+            axes = tuple(group.point.labels[axis.name] for axis in survey.campaign.axes)
+            for measure, unit, value in _values(derived, group.names.platform):
+                if not wanted or measure in wanted:
+                    yield MeasuredCell(axes, seed, derived.run.name, measure, unit, value)
 
 
-def axes_of(survey: Survey) -> list[str]:
-    """Names of the campaign's axes."""
-    return [axis.name for axis in survey.campaign.axes]
-
-
-def _run_of(survey: Survey, group: Group, seed: int) -> tuple[Run, CellRecord]:
+def _run_of(
+    survey: Survey, group: Group, seed: int, line: LedgerLine | None
+) -> tuple[Run, CellRecord]:
     """The run of a cell, and the cell's record.
 
     :raises EascopeError: the ledger has another cell's run in its place, and it has no run itself.
     """
     names = group.names.with_seed(seed)
-    line = survey.lines.get(cell_id(group.group_id, seed))
     # A run of another command has no line.
     known = Run(runs_root() / line.simkey) if line and line.state == DONE else None
     if known is not None and _is_of(known, names):

@@ -11,19 +11,19 @@ from __future__ import annotations
 import re
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import ClassVar
 
 from eascope.engines.base import Identity
-from eascope.experiments.cell import Cell, identity_of, prepare
-from eascope.experiments.failures import from_outside
-from eascope.experiments.finished import BilledBy, derived_for
-from eascope.experiments.request import Names
-from eascope.experiments.runs import Run, execute
+from eascope.experiments.runs.cell import Cell, identity_of, prepare
+from eascope.experiments.runs.failures import from_outside
+from eascope.experiments.runs.finished import BilledBy, derived_for
+from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.runs import Run, execute
 from eascope.experiments.sweeps.ledger import (
     DONE,
     FAILED,
@@ -115,7 +115,7 @@ def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
     :raises EascopeError: when the part cannot be begun.
     """
     resolver = Resolver(platforms_folder(), part.file)
-    own_s = _OwnTime()
+    own_s = _own_time()
     failed = 0
     # All of it is read before the ledger is begun.
     groups = [
@@ -136,16 +136,13 @@ def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
     return failed
 
 
-class _OwnTime:
-    """Processor seconds of this process between two calls; the first counts from its start."""
-
-    def __init__(self) -> None:
-        self._before = 0.0
-
-    def __call__(self) -> float:
+def _own_time() -> Iterator[float]:
+    """Processor seconds of this process between two of them; the first counts from its start."""
+    before = 0.0
+    while True:
         now = time.process_time()
-        spent, self._before = now - self._before, now
-        return spent
+        yield now - before
+        before = now
 
 
 def _run_cell(
@@ -154,7 +151,7 @@ def _run_cell(
     identity: Identity,
     cell: str,
     execute_cell: Execute,
-    own_s: _OwnTime,
+    own_s: Iterator[float],
     billed: BilledBy,
 ) -> LedgerLine:
     simkey = ""
@@ -169,7 +166,7 @@ def _run_cell(
         run = execute_cell(prepared)
         simkey = ""  # the run is sound: what fails from here on is this cell's alone
         derived_for(prepared, run, billed)
-        return line_of(cell, run, own_s())
+        return line_of(cell, run, next(own_s))
     except Again as again:
         say(f"  {again}")
         return _run_cell(part, names, identity, cell, execute_cell, own_s, billed)
@@ -220,14 +217,8 @@ def split(
         # Parts of one machine are as equal as they can be: 21 cells by 20 are 11 and 10.
         count = -(-len(cells) // size)
         edges = [len(cells) * n // count for n in range(count + 1)]
-        parts += [_grouped(cells[a:b]) for a, b in pairwise(edges)]
+        for first, end in pairwise(edges):
+            points = groupby(cells[first:end], lambda cell: id(cell[0]))
+            some = [list(of_point) for _, of_point in points]
+            parts.append(tuple(PartGroup(of[0][0], tuple(s for _, s in of)) for of in some))
     return parts
-
-
-def _grouped(cells: Sequence[tuple[Point, int]]) -> tuple[PartGroup, ...]:
-    groups: list[tuple[Point, list[int]]] = []
-    for point, seed in cells:
-        if not groups or groups[-1][0] is not point:
-            groups.append((point, []))
-        groups[-1][1].append(seed)
-    return tuple(PartGroup(point, tuple(seeds)) for point, seeds in groups)

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eascope.configs.overrides import Setting
 from eascope.engines.registry import DEFAULT_ENGINE
 from eascope.experiments.controls import Controls
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.request import Request
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.request import Request
 from eascope.host.errors import RequestError
 from eascope.host.record import Record
 from eascope.power.given import given_model
@@ -41,7 +40,7 @@ class Point(Record):
     :param overrides: of the platform (`configs.overrides`), by dotted key.
     :param controls: fields of `Controls` that are not at their defaults.
     :param em: the energy model that the kernel is given; ``em_error``: errors in it.
-    :param billing: fields of `experiments.finished.BilledBy` that are not at their defaults.
+    :param billing: fields of `experiments.runs.finished.BilledBy` that are not at their defaults.
     """
 
     labels: Mapping[str, str]
@@ -78,10 +77,6 @@ class Point(Record):
         controls = {f"{CONTROL}{key}": value for key, value in self.controls.items()}
         rest = {"engine": self.engine, "mode": self.mode, "em": self.em, "full": self.full}
         return {**self.labels, **rest, **own, **self.overrides, **controls, **self.billing}
-
-    def settings(self) -> dict[str, Setting]:
-        """The overrides of the platform."""
-        return dict(self.overrides)
 
     def billed(self, power: str | None) -> BilledBy:
         """How energies of its cells are computed.

@@ -12,26 +12,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from eascope.configs.overrides import overridden
 from eascope.configs.platform import Platform
 from eascope.engines.base import Engine
-from eascope.experiments.cell import built_digests, identity_of
-from eascope.experiments.request import Files, GivenPlatform, Names, Request, resolve
-from eascope.experiments.scenario import Scenario
+from eascope.experiments.runs.cell import built_digests, identity_of
+from eascope.experiments.runs.request import Files, Names, resolve
 from eascope.experiments.sweeps.point import Point
 from eascope.host.cache import digest_of, write_atomic
 from eascope.host.dry import NotBuilt
 from eascope.host.errors import RequestError
 from eascope.host.imports import closure, code_digest
 from eascope.kernels.own import Own
-from eascope.kernels.variants import Kernel, Variant, boot_args
+from eascope.kernels.variants import boot_args
 
 #: Code that makes cells; it is a part of their ids.
-_CODE = (Path(__file__).resolve().parent.parent / "cell.py",)
+_CODE = (Path(__file__).resolve().parent.parent / "runs" / "cell.py",)
 #: Of the name of a derived platform: characters before its digest, and digits of that.
 _LONGEST, _DIGITS = 60, 6
 #: What a platform has besides its machine's figures; keys of their sources end with that word.
@@ -46,46 +45,40 @@ def platform_name(base: str, settings: dict[str, Any]) -> str:
     return f"{slug}-x{digest_of({'base': base, 'settings': settings})[:_DIGITS]}"
 
 
+def _of_scenario(name: str, platform: Platform, own: Own) -> object:
+    """A scenario takes names of CPUs and capacities from the platform, and nothing else."""
+    clusters = tuple((cluster.name, cluster.cpus) for cluster in platform.clusters)
+    return name, clusters, platform.capacities, platform.largest.name
+
+
 class _KeptFiles(Files):
     """Reads each file once."""
 
+    #: What a method's answer depends on.
+    KEYS: ClassVar[Mapping[str, Callable[..., object]]] = {
+        "platform": lambda *asked: asked,
+        "machine": lambda *asked: asked,
+        "engine": lambda *asked: asked,
+        "known_variants": lambda own: tuple(own.names),
+        "scenario": _of_scenario,
+        "variant": lambda name, own: name,
+        "given": lambda asked, _: (asked.platform, asked.controls, asked.energy_model),
+    }
+
     def __init__(self) -> None:
-        self._kept: dict[object, Any] = {}
-        for name in ("platform", "machine", "engine"):  # by all that they are asked with
-            setattr(self, name, cache(getattr(super(), name)))
+        for name, key in self.KEYS.items():
+            setattr(self, name, _kept(getattr(super(), name), key))
 
-    def _once(self, key: object, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - of any kind
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
 
-    def known_variants(self, own: Own) -> list[str]:
-        names: list[str] = self._once(
-            ("variants", tuple(own.names)), lambda: super(_KeptFiles, self).known_variants(own)
-        )
-        return names
+def _kept(ask: Callable[..., Any], key: Callable[..., object]) -> Callable[..., Any]:
+    answers: dict[object, Any] = {}
 
-    def scenario(self, name: str, platform: Platform, own: Own) -> Scenario:
-        # A scenario takes names of CPUs and capacities from the platform, and nothing else.
-        clusters = tuple((cluster.name, cluster.cpus) for cluster in platform.clusters)
-        scenario: Scenario = self._once(
-            ("scenario", name, clusters, platform.capacities, platform.largest.name),
-            lambda: super(_KeptFiles, self).scenario(name, platform, own),
-        )
-        return scenario
+    def kept(*asked: Any) -> Any:  # noqa: ANN401 - of any kind
+        if (of := key(*asked)) not in answers:
+            answers[of] = ask(*asked)
+        return answers[of]
 
-    def variant(self, name: str, own: Own) -> tuple[Kernel, Variant]:
-        variant: tuple[Kernel, Variant] = self._once(
-            ("variant", name), lambda: super(_KeptFiles, self).variant(name, own)
-        )
-        return variant
-
-    def given(self, request: Request, platform: Platform) -> GivenPlatform:
-        key = "given", request.platform, request.controls, request.energy_model
-        given: GivenPlatform = self._once(
-            key, lambda: super(_KeptFiles, self).given(request, platform)
-        )
-        return given
+    return kept
 
 
 def figures_of(platform: Platform) -> object:
@@ -151,7 +144,7 @@ class Resolver:
         """
         if not point.overrides:
             return point.platform
-        settings, base = point.settings(), point.platform
+        settings, base = dict(point.overrides), point.platform
         key = base, repr(settings)
         if key not in self._platforms:
             name = platform_name(base, settings)

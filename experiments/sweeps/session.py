@@ -21,19 +21,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from eascope.experiments.pool import QUIET_S, show_line, time_left
+from eascope.experiments.runs.pool import QUIET_S, show_line, time_left
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.ledger import DONE, SUFFIX, folder_of, ledger_folder, read_lines
 from eascope.experiments.sweeps.part import (
     LEAST_CELLS,
     MOST_CELLS,
     SCHEMA,
-    PartGroup,
     SweepPart,
     split,
 )
 from eascope.experiments.sweeps.point import Point
-from eascope.host.cache import cache_root, runs_root
+from eascope.host.cache import cache_root, runs_root, write_atomic
 from eascope.host.errors import EascopeError, RequestError, names_allowed
 from eascope.host.imports import PACKAGES
 from eascope.host.proc import duration
@@ -42,6 +41,12 @@ from eascope.host.writing import writing_into
 HERE = Path(__file__).resolve().parent
 SNAKEFILE = HERE / "Snakefile"
 PROFILES = HERE / "profiles"
+#: Tasks of an array, at most: what Slurm takes where a cluster sets no other MaxArraySize.
+MOST_TASKS = 1000
+#: Hours that a part may take.
+PART_HOURS = 4
+
+_ARRAY = HERE / "array.sh.in"
 #: Seconds between two looks at the ledger.
 LOOK_S = 0.5
 #: The executor of a profile: a key with or without quotes, with a value that may have them.
@@ -91,29 +96,17 @@ def begin(
     # By time and process: another machine that shares the folder has another name.
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.uname().nodename}-{os.getpid()}"
     folder = folder_of(campaign.name) / "sessions" / name
-    result = split(groups, part_size(cells, jobs))
-    parts = tuple(_part(campaign, name, n, groups, retry) for n, groups in enumerate(result))
+    of = campaign.name, campaign.file
+    parts = tuple(
+        SweepPart(SCHEMA, *of, f"{name}-{number}", part, power=campaign.power, retry=retry)
+        for number, part in enumerate(split(groups, part_size(cells, jobs)))
+    )
     with writing_into(folder_of(campaign.name)):
         (folder / "parts").mkdir(parents=True)
         (folder / "log").mkdir()
         for number, part in enumerate(parts):
             part.write(folder / "parts" / f"{number}.json")
     return SweepSession(campaign, folder, parts)
-
-
-def _part(
-    campaign: Campaign, name: str, number: int, groups: tuple[PartGroup, ...], retry: bool
-) -> SweepPart:
-    job = f"{name}-{number}"
-    return SweepPart(
-        schema=SCHEMA,
-        campaign=campaign.name,
-        file=campaign.file,
-        job=job,
-        groups=groups,
-        power=campaign.power,
-        retry=retry,
-    )
 
 
 def check_snakemake(profile: str | None) -> None:
@@ -249,64 +242,48 @@ def _watch(
 ) -> tuple[int, int]:
     """Print progress until Snakemake ends; returns the numbers of done and failed cells."""
     started = shown = time.monotonic()
-    progress = SweepProgress(session.cells, expected_s, terminal=sys.stderr.isatty())
-    read = _Reader(session.ledgers)
+    terminal, seen = sys.stderr.isatty(), _Seen(session.ledgers)
+
+    def show(end: str) -> tuple[int, int]:
+        done, failed = seen.counts()
+        spent_s = time.monotonic() - started
+        words = progress_words(session.cells, done, failed, spent_s, expected_s)
+        show_line(f"  {words}", terminal=terminal, end=end)
+        return done, failed
+
     while process.poll() is None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=LOOK_S)
-        done, failed = read.counts()
-        now = time.monotonic()
-        if progress.terminal or now - shown >= QUIET_S:
-            shown = now
-            progress.show(done, failed, now - started)
-    done, failed = read.counts()
-    progress.show(done, failed, time.monotonic() - started, last=True)
-    return done, failed
+        if terminal or time.monotonic() - shown >= QUIET_S:
+            shown = time.monotonic()
+            show("")
+    return show("\n")
 
 
-class _Reader:
+class _Seen:
     """Counts lines of growing files; each file is read again only when it has grown."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._sizes = dict.fromkeys(paths, 0)
-        self._counts = dict.fromkeys(paths, (0, 0))
+        #: Size, done and failed cells.
+        self._files = dict.fromkeys(paths, (0, 0, 0))
 
     def counts(self) -> tuple[int, int]:
         """Cells that are done, and that have failed."""
-        for path in self._sizes:
-            try:
-                size = path.stat().st_size
-            except OSError:
-                continue
-            if size != self._sizes[path]:
-                states = [line.state == DONE for line in read_lines([path])]
-                self._counts[path] = (sum(states), len(states) - sum(states))
-                self._sizes[path] = size
-        done = sum(count for count, _ in self._counts.values())
-        return done, sum(count for _, count in self._counts.values())
+        for path, (before, *_) in self._files.items():
+            with suppress(OSError):
+                if (size := path.stat().st_size) != before:
+                    states = [line.state == DONE for line in read_lines([path])]
+                    self._files[path] = size, sum(states), len(states) - sum(states)
+        _, done, failed = map(sum, zip(*self._files.values(), strict=True))
+        return done, failed
 
 
-@dataclass
-class SweepProgress:
-    """Prints how much of a sweep is done, and when it may end."""
-
-    total: int
-    expected_s: float
-    terminal: bool
-
-    def words(self, done: int, failed: int, spent_s: float) -> str:
-        """One line."""
-        through = (done + failed) / self.total if self.total else 1.0
-        parts = [f"[{done + failed}/{self.total}]"]
-        parts += [f"{failed} failed,"] if failed else []
-        if through >= 1:
-            return " ".join([*parts, f"in {duration(spent_s)}"])
-        return " ".join([*parts, time_left(through, spent_s, self.expected_s)])
-
-    def show(self, done: int, failed: int, spent_s: float, *, last: bool = False) -> None:
-        """Print the line, over the last one on a terminal."""
-        end = "\n" if last else ""
-        show_line(f"  {self.words(done, failed, spent_s)}", terminal=self.terminal, end=end)
+def progress_words(total: int, done: int, failed: int, spent_s: float, expected_s: float) -> str:
+    """How much of a sweep is done, and when it may end, in one line."""
+    through = (done + failed) / total if total else 1.0
+    parts = [f"[{done + failed}/{total}]", *([f"{failed} failed,"] if failed else [])]
+    left = time_left(through, spent_s, expected_s) if through < 1 else f"in {duration(spent_s)}"
+    return " ".join([*parts, left])
 
 
 def _check_options(session: SweepSession, log: Path, profile: str | None) -> None:
@@ -375,3 +352,30 @@ def _no_accounting() -> bool:
     except FileNotFoundError:  # Snakemake says it in its own words
         return False
     return bool(re.search(r"^AccountingStorageType\s*=.*none$", done.stdout, re.MULTILINE))
+
+
+def write_array(session: SweepSession, script: Path, jobs: int) -> None:
+    """Write ``script``, which runs the parts as a Slurm array, without Snakemake.
+
+    :param jobs: tasks that run at a time.
+    :raises EascopeError: when it cannot be written.
+    """
+    parts = len(session.parts)
+    tasks = min(parts, MOST_TASKS)
+    text = _ARRAY.read_text().format(
+        cells=session.cells,
+        name=session.campaign.name,
+        parts=parts,
+        tasks=tasks,
+        script=script.name,
+        last=tasks - 1,
+        jobs=jobs,
+        hours=PART_HOURS * -(-parts // tasks),
+        folder=shlex.quote(str(session.folder)),
+        runs=shlex.quote(str(runs_root())),
+        cache=shlex.quote(str(cache_root())),
+        python=shlex.quote(sys.executable),
+    )
+    with writing_into(script.parent):
+        write_atomic(script, text.encode())
+    script.chmod(0o755)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from eascope.experiments.cell import missing, prepare
-from eascope.experiments.failures import from_outside
-from eascope.experiments.pool import BESIDE_S, Work, seconds_of, seen_times
-from eascope.experiments.request import Names
-from eascope.experiments.runs import Run, all_runs
+from eascope.experiments.runs.cell import missing, prepare
+from eascope.experiments.runs.failures import from_outside
+from eascope.experiments.runs.pool import BESIDE_S, Work, seconds_of, seen_times
+from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.runs import Run, all_runs
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.ledger import DONE, FAILED, LedgerLine, read_ledger, run_folders
 from eascope.experiments.sweeps.part import MOST_CELLS, disk_kib
@@ -86,13 +86,18 @@ class Survey:
         """Number of cells."""
         return len(self.groups) * len(self.campaign.seeds)
 
+    def each(self) -> Iterator[tuple[Group, int, str, LedgerLine | None]]:
+        """Group, seed, state and line in the ledger of every cell, in order."""
+        for group, states in zip(self.groups, self.states, strict=True):
+            for seed, state in zip(self.campaign.seeds, states, strict=True):
+                yield group, seed, state, self.lines.get(cell_id(group.group_id, seed))
+
     def to_run(self, *, retry: bool) -> list[Missing]:
         """Machine, point and seeds of the cells that a sweep would run.
 
         :param retry: whether cells that have failed are run again.
         """
-        wanted = (MISSING, FAILED) if retry else (MISSING,)
-        groups = []
+        wanted, groups = wanted_states(retry=retry), []
         for group, states in zip(self.groups, self.states, strict=True):
             pairs = zip(self.campaign.seeds, states, strict=True)
             seeds = [seed for seed, state in pairs if state in wanted]
@@ -100,12 +105,10 @@ class Survey:
                 groups.append((group.machine, group.point, seeds))
         return groups
 
-    def lines_of(self, group: Group) -> Iterator[LedgerLine]:
-        """The lines of the ledger on the cells of ``group``."""
-        for seed in self.campaign.seeds:
-            line = self.lines.get(cell_id(group.group_id, seed))
-            if line is not None:
-                yield line
+
+def wanted_states(*, retry: bool) -> tuple[str, ...]:
+    """States of the cells that a sweep runs."""
+    return (MISSING, FAILED) if retry else (MISSING,)
 
 
 @dataclass(frozen=True)
@@ -152,8 +155,7 @@ def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> S
         ids = [cell_id(group.group_id, seed) for seed in campaign.seeds]
         states.append([_state(lines.get(name), folders) for name in ids])
     survey = Survey(campaign, groups, lines, states, resolver.computed)
-    for kernel, names in {g.names.kernel: g.names for g in groups if not g.group_id}.items():
-        del kernel
+    for names in {g.names.kernel: g.names for g in groups if not g.group_id}.values():
         survey.to_build |= {part.label: part.estimate for part in missing(names)}
     if look_up:
         _look_up(survey)
@@ -219,14 +221,13 @@ def cost_of(survey: Survey, *, retry: bool = False) -> Cost:
     """
     spent: dict[tuple[str, str, str], list[float]] = {}
     sizes: list[int] = []
-    for group in survey.groups:
-        for line in survey.lines_of(group):
-            if line.state == DONE:
-                spent.setdefault(_kind(group.point), []).append(line.spent_s)
-                sizes.append(line.disk_kib)
+    for group, _, _, line in survey.each():
+        if line is not None and line.state == DONE:
+            spent.setdefault(_kind(group.point), []).append(line.spent_s)
+            sizes.append(line.disk_kib)
     usual = {kind: statistics.mean(values) for kind, values in spent.items()}
     seen = seen_times()
-    wanted = (MISSING, FAILED) if retry else (MISSING,)
+    wanted = wanted_states(retry=retry)
     seconds, cells, counted = 0.0, 0, set()
     for group, states in zip(survey.groups, survey.states, strict=True):
         lacking = sum(state in wanted for state in states)
@@ -295,14 +296,12 @@ def totals_of(survey: Survey) -> Totals:
     """The totals of a campaign's ledger, as far as its cells are done."""
     causes: dict[str, list[str]] = {}
     done = {}
-    for group, states in zip(survey.groups, survey.states, strict=True):
-        for seed, state in zip(survey.campaign.seeds, states, strict=True):
-            line = survey.lines.get(cell_id(group.group_id, seed))
-            if state == FAILED or (state != DONE and line is not None and line.state == FAILED):
-                cause = line.cause if line else "run by another command: eascope status says why"
-                causes.setdefault(cause, []).append(f"{group.point.words}, seed {seed}")
-            elif state == DONE and line is not None and line.state == DONE:
-                done[line.cell] = line  # once, however many ways of billing share the run
+    for group, seed, state, line in survey.each():
+        if state == FAILED or (state != DONE and line is not None and line.state == FAILED):
+            cause = line.cause if line else "run by another command: eascope status says why"
+            causes.setdefault(cause, []).append(f"{group.point.words}, seed {seed}")
+        elif state == DONE and line is not None and line.state == DONE:
+            done[line.cell] = line  # once, however many ways of billing share the run
     lines = list(done.values())
     by_size = sorted(causes.items(), key=lambda item: -len(item[1]))
     return Totals(

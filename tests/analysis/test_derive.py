@@ -8,18 +8,20 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from eascope.analysis.derive import TABLES, Derived, derive, derive_each
 from eascope.analysis.records.cell import CELL, CellRecord
 from eascope.analysis.trace import Trace, read_trace
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.finished import BilledBy
+from eascope.experiments.runs.finished import BilledBy
 from eascope.host.errors import EascopeError
 from tests.support.records import task_record
 from tests.support.synthetic import MS, Burst, Schedule, make_run, reseal
 
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
+Of = Callable[[Path], Derived]
 #: Keys that every result has.
 KEYS = {
     *("energy_j", "window_s", "latency_us", "missed_deadlines", "opp_transitions_per_s"),
@@ -30,6 +32,17 @@ KEYS = {
 
 def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.fixture
+def cas(tmp_path: Path, platform: Platform) -> Path:
+    """A run of ``cas``."""
+    return make_run(tmp_path, platform, "cas", 0)
+
+
+@pytest.fixture
+def derived_of(platform: Platform, activity: Activity) -> Of:
+    return lambda run: derive(run, platform, activity)
 
 
 def test_result_has_every_key(tmp_path: Path, platform: Platform, activity: Activity) -> None:
@@ -81,13 +94,10 @@ def test_the_same_run_gives_the_same_bytes(
     }
 
 
-def test_a_derived_run_is_not_derived_again(
-    tmp_path: Path, platform: Platform, activity: Activity
-) -> None:
-    run = make_run(tmp_path, platform, "cas", 0)
-    first = derive(run, platform, activity)
-    (run / "trace.dat").unlink()  # deriving again would fail
-    assert derive(run, platform, activity).result == first.result
+def test_a_derived_run_is_not_derived_again(cas: Path, derived_of: Of) -> None:
+    first = derived_of(cas)
+    (cas / "trace.dat").unlink()  # deriving again would fail
+    assert derived_of(cas).result == first.result
 
 
 def test_several_powers_at_once_give_the_same_bytes(
@@ -125,15 +135,12 @@ def test_measures_that_a_run_cannot_give_are_absent(derived: Callable[[Schedule]
     assert result["latency_us"] != {}
 
 
-def test_a_task_that_never_woke_has_no_latency(
-    tmp_path: Path, platform: Platform, activity: Activity
-) -> None:
-    run = make_run(tmp_path, platform, "cas", 0)
-    cell = CellRecord.read(run / CELL)
+def test_a_task_that_never_woke_has_no_latency(cas: Path, derived_of: Of) -> None:
+    cell = CellRecord.read(cas / CELL)
     silent = task_record("silent", period_us=16_667)
-    replace(cell, tasks=(*cell.tasks, silent)).write(run / CELL)
-    reseal(run)
-    result = derive(run, platform, activity).result.encode()
+    replace(cell, tasks=(*cell.tasks, silent)).write(cas / CELL)
+    reseal(cas)
+    result = derived_of(cas).result.encode()
     assert "silent" not in result["latency_us"]
     assert result["deadlines"]["silent"] == {"jobs": 59, "missed": 59, "unfinished": 59}
     assert result["turns"]["silent"] == 0
@@ -159,44 +166,37 @@ def more_active(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(pl.col("active_ns") + 1)
 
 
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (cut("trace.dat", 5_000), "truncated"),
-        (lambda run: (run / "trace.dat").unlink(), "trace.dat is missing"),
-        (cut("counters.parquet", 100), "not a readable parquet file"),
-        (lambda run: (run / "counters.parquet").unlink(), "counters.parquet is missing"),
-        (break_counters(lambda table: table.drop("khz")), "column khz is missing"),
-        (break_counters(more_active), "add up to"),
-        (break_counters(lambda t: t.filter(pl.col("cpu") != 3)), "rows of cpu 3 are missing"),
-        (break_counters(lambda t: t.filter(pl.col("cpu") >= 0)), "shared part of little"),
-        (
-            break_counters(lambda t: t.filter((pl.col("cpu") != 4) | (pl.col("khz") > 600_000))),
-            "do not cover the window",
-        ),
-        (
-            break_counters(lambda t: t.with_columns(pl.col("cluster") + 1)),
-            "has a cluster that platform juno-r2 does not have",
-        ),
-        (cut("marks.json", 30), "not readable as JSON"),
-        (cut("cell.json", 30), "not readable as JSON"),
-        (lambda run: (run / "cell.json").unlink(), "cell.json: is missing"),
-    ],
-)
+#: What an engine or a guest may have left.
+BROKEN: dict[str, Callable[[Path], None]] = {
+    "half a trace": cut("trace.dat", 5_000),
+    "no trace": lambda run: (run / "trace.dat").unlink(),
+    "half of the counters": cut("counters.parquet", 100),
+    "no counters": lambda run: (run / "counters.parquet").unlink(),
+    "no clocks": break_counters(lambda table: table.drop("khz")),
+    "a ns too many": break_counters(more_active),
+    "a CPU is missing": break_counters(lambda t: t.filter(pl.col("cpu") != 3)),
+    "a shared part is missing": break_counters(lambda t: t.filter(pl.col("cpu") >= 0)),
+    "a part of the window": break_counters(
+        lambda t: t.filter((pl.col("cpu") != 4) | (pl.col("khz") > 600_000))
+    ),
+    "other clusters": break_counters(lambda t: t.with_columns(pl.col("cluster") + 1)),
+    "half of the marks": cut("marks.json", 30),
+    "half of the cell": cut("cell.json", 30),
+    "no cell": lambda run: (run / "cell.json").unlink(),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_run_is_one_line_and_leaves_nothing(
-    tmp_path: Path,
-    platform: Platform,
-    activity: Activity,
-    damage: Callable[[Path], None],
-    words: str,
+    cas: Path, derived_of: Of, case: str, snapshot: SnapshotAssertion
 ) -> None:
-    run = make_run(tmp_path, platform, "cas", 0)
-    damage(run)
-    reseal(run)  # as an engine or a guest would have left it
-    with pytest.raises(EascopeError, match=words) as caught:
-        derive(run, platform, activity)
-    assert "\n" not in str(caught.value)
-    assert not [path for path in run.glob("derived/*")]
+    BROKEN[case](cas)
+    reseal(cas)
+    with pytest.raises(EascopeError) as caught:
+        derived_of(cas)
+    line = str(caught.value).replace(str(cas), "RUN").partition(": parquet:")[0]
+    assert line == snapshot
+    assert not [path for path in cas.glob("derived/*")]
 
 
 def edit_total(folder: Path) -> None:
@@ -230,52 +230,47 @@ def empty(folder: Path) -> None:
     ],
 )
 def test_damaged_tables_are_derived_again(
-    tmp_path: Path,
-    platform: Platform,
-    activity: Activity,
+    cas: Path,
+    derived_of: Of,
     capsys: pytest.CaptureFixture[str],
     spoil: Callable[[Path], object],
     word: str,
 ) -> None:
     """They are never trusted; what is in their place is made anew, and a line says why."""
-    run = make_run(tmp_path, platform, "cas", 0)
-    first = derive(run, platform, activity)
+    first = derived_of(cas)
     whole = files(first.path)
     spoil(first.path)
     capsys.readouterr()
-    again = derive(run, platform, activity)
+    again = derived_of(cas)
     assert files(again.path) == whole
     assert again.result == first.result
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"  derived again, because {first.path}/")
     assert word in line
-    assert [path.name for path in (run / "derived").iterdir()] == [first.path.name]
+    assert [path.name for path in (cas / "derived").iterdir()] == [first.path.name]
 
 
 @pytest.mark.parametrize("name", ["trace.dat", "counters.parquet", "marks.json", "state.txt"])
 def test_nothing_is_derived_from_a_raw_file_with_another_digest(
-    tmp_path: Path, platform: Platform, activity: Activity, name: str
+    cas: Path, derived_of: Of, name: str
 ) -> None:
     """Not even from one that could be read."""
-    run = make_run(tmp_path, platform, "mainline", 0)
-    path = run / name
-    path.write_bytes(path.read_bytes() + b"\n")
+    (cas / name).write_bytes((cas / name).read_bytes() + b"\n")
     with pytest.raises(EascopeError, match=f"{name}: does not match its recorded SHA-256: remove"):
-        derive(run, platform, activity)
-    assert not [path for path in run.glob("derived/*")]
+        derived_of(cas)
+    assert not [path for path in cas.glob("derived/*")]
 
 
 def test_a_full_disk_is_one_line_that_names_the_folder(
-    tmp_path: Path, platform: Platform, activity: Activity, monkeypatch: pytest.MonkeyPatch
+    cas: Path, derived_of: Of, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full for polars alone, as /dev/full says."""
-    run = make_run(tmp_path, platform, "cas", 0)
     write = pl.DataFrame.write_parquet
     rows = pl.DataFrame({"a": list(range(100_000))})
     monkeypatch.setattr(pl.DataFrame, "write_parquet", lambda *_, **__: write(rows, "/dev/full"))
     with pytest.raises(EascopeError) as caught:
-        derive(run, platform, activity)
+        derived_of(cas)
     (line,) = str(caught.value).splitlines()
-    assert line.startswith(f"{run}/derived: No space left on device")
+    assert line.startswith(f"{cas}/derived: No space left on device")
     assert "the same command continues" in line
-    assert not [path for path in run.glob("derived/*")]
+    assert not [path for path in cas.glob("derived/*")]

@@ -35,6 +35,13 @@ def migrated(pid: int, orig: int, dest: int, on: int = 0) -> tuple[int, str, str
 
 
 SWITCH = (0, "sched_switch", "prev_comm=x prev_pid=1 ...")
+#: Whether it was woken, where from, where to, and the energies by CPU.
+Taken = tuple[bool, int, int, dict[int, int]]
+
+
+def taken(*events: tuple[int, str, str]) -> list[Taken]:
+    decided = computed_decisions(trace(*events))
+    return [(item.woken, item.prev_cpu, item.dst_cpu, dict(item.energies)) for item in decided]
 
 
 def test_a_task_moves_where_it_adds_least() -> None:
@@ -52,46 +59,27 @@ def test_a_task_moves_where_it_adds_least() -> None:
 
 
 def test_a_task_that_does_not_migrate_stays_where_it_slept() -> None:
-    result = computed_decisions(
-        trace(waking(7, slept_on=3), energy(7, -1, 100), energy(7, 3, 101), migrated(8, 0, 1))
-    )
-    assert [(item.prev_cpu, item.dst_cpu, item.energies) for item in result] == [(3, 3, {3: 1})]
+    events = waking(7, slept_on=3), energy(7, -1, 100), energy(7, 3, 101), migrated(8, 0, 1)
+    assert taken(*events) == [(True, 3, 3, {3: 1})]
 
 
 def test_a_domain_whose_candidate_fits_worse_is_computed_without_the_task_alone() -> None:
-    result = computed_decisions(
-        trace(waking(7, 0), energy(7, -1, 5), energy(7, 0, 6), energy(7, -1, 50), SWITCH)
-    )
-    assert [item.energies for item in result] == [{0: 1}]
+    events = waking(7, 0), energy(7, -1, 5), energy(7, 0, 6), energy(7, -1, 50), SWITCH
+    assert taken(*events) == [(True, 0, 0, {0: 1})]
 
 
 def test_decisions_of_several_tasks_and_cpus_do_not_mix() -> None:
-    result = computed_decisions(
-        trace(
-            waking(7, slept_on=1),
-            waking(8, slept_on=2, on=5),
-            energy(7, -1, 10),
-            energy(8, -1, 20, on=5),
-            energy(8, 2, 25, on=5),
-            energy(7, 1, 11),
-            waking(9, slept_on=4),
-            energy(9, -1, 1),
-            energy(9, 4, 3),
-            migrated(8, 2, 0, on=5),
-        )
-    )
-    assert [(item.pid, item.prev_cpu, item.dst_cpu, item.energies) for item in result] == [
-        (7, 1, 1, {1: 1}),
-        (8, 2, 0, {2: 5}),
-        (9, 4, 4, {4: 2}),
-    ]
+    assert taken(
+        *(waking(7, slept_on=1), waking(8, slept_on=2, on=5), energy(7, -1, 10)),
+        *(energy(8, -1, 20, on=5), energy(8, 2, 25, on=5), energy(7, 1, 11)),
+        *(waking(9, slept_on=4), energy(9, -1, 1), energy(9, 4, 3), migrated(8, 2, 0, on=5)),
+    ) == [(True, 1, 1, {1: 1}), (True, 2, 0, {2: 5}), (True, 4, 4, {4: 2})]
 
 
 def test_a_queued_task_that_is_pushed_was_not_woken() -> None:
     """It is asked about by its own CPU, which looks at the same task again later."""
     asked = (energy(7, -1, 10, on=3), energy(7, 3, 15, on=3), energy(7, 0, 12, on=3))
-    result = computed_decisions(trace(*asked, *asked, migrated(7, 3, 0, on=3)))
-    assert [(item.woken, item.prev_cpu, item.dst_cpu, item.energies) for item in result] == [
+    assert taken(*asked, *asked, migrated(7, 3, 0, on=3)) == [
         (False, 3, 3, {3: 5, 0: 2}),
         (False, 3, 0, {3: 5, 0: 2}),
     ]
@@ -100,17 +88,8 @@ def test_a_queued_task_that_is_pushed_was_not_woken() -> None:
 def test_other_events_may_come_between() -> None:
     """Load tracking is updated before energies are computed."""
     pelt = (0, "lisa__sched_pelt_se", "cpu=0 path=(null) ...")
-    result = computed_decisions(
-        trace(
-            waking(7, slept_on=2),
-            pelt,
-            energy(7, -1, 10),
-            energy(7, 2, 11),
-            pelt,
-            migrated(7, 2, 1),
-        )
-    )
-    assert [(item.woken, item.prev_cpu, item.dst_cpu) for item in result] == [(True, 2, 1)]
+    events = waking(7, slept_on=2), pelt, energy(7, -1, 10), energy(7, 2, 11), pelt
+    assert taken(*events, migrated(7, 2, 1)) == [(True, 2, 1, {2: 1})]
 
 
 def test_strange_fields_are_one_line() -> None:

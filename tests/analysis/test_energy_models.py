@@ -54,7 +54,7 @@ def test_values_and_verdicts_stand_beside_each_other(models: EnergyModels) -> No
     assert cells(models, "cas", "work on big") == ("50.0", "50.0")
     assert cells(models, "cas against mainline", "energy") == ("+25.0", "-16.7")
     more = "cas: energy_j.total > energy_j.total[mainline]"
-    few = "one seed, a verdict needs 20"
+    few = "only 1 of the 20 seeds required"
     assert cells(models, "expectations", more) == (
         f"undecided: 0.25 against 0.2, +25.0 %, {few}",
         f"undecided: 0.25 against 0.3, -16.7 %, {few}",

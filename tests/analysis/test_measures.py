@@ -24,10 +24,13 @@ from eascope.analysis.window import Window, read_window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import COUNTERS, MARKS, STATE
-from eascope.experiments.trace_events import GROUPS, TRACE_EVENTS
+from eascope.experiments.runs.trace_events import GROUPS, TRACE_EVENTS
 from eascope.kernels.switches import INTERRUPTS, ONLINE
 from eascope.power.stated import StatedPower
 from tests.support.synthetic import counters_text, make_run
+
+Source = Callable[[], RunData]
+
 
 BY_NAME = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
 PROGRAM = ProgramRecord("pipe", "ping-pong", 5, "program-pipe.log")
@@ -95,9 +98,7 @@ def value(measure: Measure, source: RunData) -> object:
 
 
 @BY_NAME
-def test_a_measure_asks_for_the_events_that_it_declares(
-    measure: Measure, source: Callable[[], RunData]
-) -> None:
+def test_a_measure_asks_for_the_events_that_it_declares(measure: Measure, source: Source) -> None:
     measured = source()
     assert measure.function(measured) is not None or measure.name in ("memory_j", "stirred_s")
     assert isinstance(measured.trace, NotingTrace)
@@ -114,7 +115,7 @@ def test_a_measure_asks_for_the_events_that_it_declares(
     ("name", "file"), [(COUNTERS, COUNTERS), (STATE, STATE), (LOGS, PROGRAM.log)]
 )
 def test_a_measure_reads_the_files_that_it_declares(
-    measure: Measure, source: Callable[[], RunData], name: str, file: str
+    measure: Measure, source: Source, name: str, file: str
 ) -> None:
     before = value(measure, source())
     (source().run / file).unlink()
@@ -147,7 +148,7 @@ def test_the_reference_has_a_row_for_each() -> None:
 
 
 def test_a_measure_without_a_field_is_in_results_and_rows(
-    source: Callable[[], RunData], platform: Platform, monkeypatch: pytest.MonkeyPatch
+    source: Source, platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its declaration is enough."""
 
@@ -185,28 +186,25 @@ STOP = counters_text(push_check=180, tick_check=40, push_moved=12, tick_moved=8)
 END = counters_text(push_check=999, tick_moved=999)
 
 
-@pytest.mark.parametrize(
-    ("state", "pushed"),
-    [
-        (READY + START + STOP + END, Pushes(100, 5, 2, 3)),
-        (2 * READY + START + STOP + END, Pushes(100, 5, 2, 3)),
-        (4 * "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n", None),
-        (READY + END, None),
-        ("", None),
-    ],
-    ids=[
-        "between START and STOP",
-        "after another variant",
-        "a kernel that cannot push",
-        "without the window's",
-        "nothing",
-    ],
-)
-def test_pushes_are_those_between_start_and_stop(state: str, pushed: Pushes | None) -> None:
+STATES: dict[str, tuple[str, Pushes | None]] = {
+    "between START and STOP": (READY + START + STOP + END, Pushes(100, 5, 2, 3)),
+    "after another variant": (2 * READY + START + STOP + END, Pushes(100, 5, 2, 3)),
+    "a kernel that cannot push": (
+        4 * "/sys/kernel/debug/sched/eascope/stats: counter cpu0\nselect_wakeup 3\n",
+        None,
+    ),
+    "without the window's": (READY + END, None),
+    "nothing": ("", None),
+}
+
+
+@pytest.mark.parametrize("case", STATES)
+def test_pushes_are_those_between_start_and_stop(case: str) -> None:
+    state, pushed = STATES[case]
     assert pushes(counted(state)) == pushed
 
 
-def test_counters_are_rates_of_the_window(source: Callable[[], RunData]) -> None:
+def test_counters_are_rates_of_the_window(source: Source) -> None:
     """The last but two reads are those of START and STOP."""
     data = source()
     assert isinstance(data.run, Path)
@@ -218,7 +216,7 @@ def test_counters_are_rates_of_the_window(source: Callable[[], RunData]) -> None
     assert of["overutilized_per_s"] == 7 / data.window.seconds
 
 
-def test_a_wakeup_has_its_share_of_all_work(source: Callable[[], RunData]) -> None:
+def test_a_wakeup_has_its_share_of_all_work(source: Source) -> None:
     data = source()
     result = {each.name: each.function(data) for each in MEASURES}
     wakeups = sum(result["wakeups"].values())
@@ -229,7 +227,7 @@ def test_a_wakeup_has_its_share_of_all_work(source: Callable[[], RunData]) -> No
     assert result["instructions_per_wakeup"] == pytest.approx(per_cpu.sum() / wakeups)
 
 
-def test_stirring_within_the_window_is_measured(source: Callable[[], RunData]) -> None:
+def test_stirring_within_the_window_is_measured(source: Source) -> None:
     data = source()
     assert tasks.stirred_s.function(data) is None
     thread, run_ns = data.placement.group_by("thread").agg(pl.col("run_ns").sum()).row(0)

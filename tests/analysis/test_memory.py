@@ -36,8 +36,12 @@ def with_memory(run: Path, *, misses: bool) -> None:
     reseal(run)
 
 
-def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: Path) -> None:
-    run = make_run(tmp_path, platform, "mainline", 0)
+@pytest.fixture
+def run(tmp_path: Path, platform: Platform) -> Path:
+    return make_run(tmp_path, platform, "mainline", 0)
+
+
+def test_memory_stands_apart(platform: Platform, activity: Activity, run: Path) -> None:
     before = derive(run, platform, activity)
     assert before.result.memory_j is None
     with_memory(run, misses=True)
@@ -45,13 +49,12 @@ def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: P
     after = derive(run, platform, activity)
     lines = 1000.0 * after.table("intervals").filter(pl.col("cpu") == -1).height
     controller = load_controller()
+    seconds = after.result.window_s
     spent = after.result.memory_j
     assert spent is not None
     assert spent.dram == pytest.approx(2.5e-3)
-    assert spent.controller == pytest.approx(
-        (controller.routine_w + controller.leakage_w) * after.result.window_s
-        + lines * controller.read_pj * 1e-12
-    )
+    always_j = (controller.routine_w + controller.leakage_w) * seconds
+    assert spent.controller == pytest.approx(always_j + lines * controller.read_pj * 1e-12)
     assert after.result.energy_j == before.result.energy_j
     text = text_of(comparison(platform, {"mainline": [after]}))
     assert "\nmemory, not in the total\n  memory controller " in text
@@ -59,9 +62,8 @@ def test_memory_stands_apart(platform: Platform, activity: Activity, tmp_path: P
 
 
 def test_the_controller_is_in_the_stack_and_dram_apart(
-    platform: Platform, activity: Activity, tmp_path: Path
+    platform: Platform, activity: Activity, run: Path
 ) -> None:
-    run = make_run(tmp_path, platform, "mainline", 0)
     with_memory(run, misses=True)
     model = DerivedPower(platform, activity)
     shown = comparison(platform, {"mainline": [derive(run, platform, activity, model)]})
@@ -76,9 +78,8 @@ def test_the_controller_is_in_the_stack_and_dram_apart(
 
 
 def test_no_memory_where_no_access_was_simulated(
-    platform: Platform, activity: Activity, tmp_path: Path
+    platform: Platform, activity: Activity, run: Path
 ) -> None:
-    run = make_run(tmp_path, platform, "mainline", 0)
     with_memory(run, misses=False)
     assert derive(run, platform, activity).result.memory_j is None
 

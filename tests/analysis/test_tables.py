@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Slices, wake-up latency, deadlines, migrations, overutilization: known answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from eascope.analysis.derive import Derived
 from eascope.analysis.records.cell import TaskRecord
@@ -31,7 +32,7 @@ T0 = 1_000 * MS
 WINDOW = Window(T0, T0 + 100 * MS)
 LOW = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 
-Read = Callable[[Sequence[TraceEvent]], Trace]
+Read = Callable[..., Trace]
 
 
 def idle(cpu: int) -> tuple[str, int]:
@@ -40,7 +41,7 @@ def idle(cpu: int) -> tuple[str, int]:
 
 @pytest.fixture
 def traced(tmp_path: Path) -> Read:
-    def make(events: Sequence[TraceEvent]) -> Trace:
+    def make(*events: TraceEvent) -> Trace:
         write(tmp_path / "trace.dat", events, 6, {11: "a", 12: "b"})
         return read_trace(tmp_path / "trace.dat")
 
@@ -49,13 +50,11 @@ def traced(tmp_path: Path) -> Read:
 
 def test_slices_are_clipped_to_the_window(traced: Read) -> None:
     trace = traced(
-        [
-            switch(T0 - 5 * MS, 0, idle(0), 0, A),  # runs when the window begins
-            switch(T0 + 2 * MS, 0, A, 1, B),
-            switch(T0 + 3 * MS, 0, B, 0, A),  # b is preempted
-            switch(T0 + 4 * MS, 0, A, 1, B),
-            switch(T0 + 120 * MS, 0, B, 1, idle(0)),  # still running at its end
-        ]
+        switch(T0 - 5 * MS, 0, idle(0), 0, A),  # runs when the window begins
+        switch(T0 + 2 * MS, 0, A, 1, B),
+        switch(T0 + 3 * MS, 0, B, 0, A),  # b is preempted
+        switch(T0 + 4 * MS, 0, A, 1, B),
+        switch(T0 + 120 * MS, 0, B, 1, idle(0)),  # still running at its end
     )
     table = slices(trace, WINDOW, NAMES, 6)
     shown = [
@@ -71,18 +70,16 @@ def test_slices_are_clipped_to_the_window(traced: Read) -> None:
 
 
 def test_the_trace_clock_is_moved_to_power_on(traced: Read) -> None:
-    trace = traced([switch(T0, 0, idle(0), 0, A), switch(T0 + MS, 0, A, 1, idle(0))])
+    trace = traced(switch(T0, 0, idle(0), 0, A), switch(T0 + MS, 0, A, 1, idle(0)))
     table = slices(trace, Window(T0 + 7, T0 + 100 * MS, offset_ns=7), NAMES, 6)
     assert table.select("t0_ns", "t1_ns").row(0) == (T0 + 7, T0 + MS + 7)
 
 
 def test_a_cpu_without_a_switch_is_its_running_threads(traced: Read) -> None:
     trace = traced(
-        [
-            switch(T0 + MS, 1, idle(1), 0, A),
-            switch(T0 + 2 * MS, 1, A, 1, idle(1)),
-            waking(T0 + MS, 3, A, 1, by=12),  # b never leaves CPU 3
-        ]
+        switch(T0 + MS, 1, idle(1), 0, A),
+        switch(T0 + 2 * MS, 1, A, 1, idle(1)),
+        waking(T0 + MS, 3, A, 1, by=12),  # b never leaves CPU 3
     )
     table = slices(trace, WINDOW, NAMES, 6).filter(pl.col("cpu") == 3)
     assert table.select("thread", "t0_ns", "t1_ns").row(0) == ("b", T0, T0 + 100 * MS)
@@ -90,12 +87,10 @@ def test_a_cpu_without_a_switch_is_its_running_threads(traced: Read) -> None:
 
 def test_slices_are_cut_where_one_asks(traced: Read) -> None:
     trace = traced(
-        [
-            switch(T0, 0, idle(0), 0, A),
-            switch(T0 + 10 * MS, 0, A, 1, B),
-            switch(T0 + 40 * MS, 0, B, 1, A),
-            switch(T0 + 50 * MS, 0, A, 1, idle(0)),
-        ]
+        switch(T0, 0, idle(0), 0, A),
+        switch(T0 + 10 * MS, 0, A, 1, B),
+        switch(T0 + 40 * MS, 0, B, 1, A),
+        switch(T0 + 50 * MS, 0, A, 1, idle(0)),
     )
     table = until(slices(trace, WINDOW, NAMES, 6), T0 + 30 * MS)
     rows = table.select("thread", "t0_ns", "t1_ns", "slept").rows()
@@ -119,19 +114,17 @@ def test_fairness_is_that_of_the_time_in_which_all_threads_run(
 
 
 def test_missing_events_are_noticed(traced: Read) -> None:
-    trace = traced([switch(T0, 0, idle(0), 0, A), switch(T0 + MS, 0, B, 1, idle(0))])
+    trace = traced(switch(T0, 0, idle(0), 0, A), switch(T0 + MS, 0, B, 1, idle(0)))
     with pytest.raises(TraceError, match="events are missing: on cpu 0"):
         slices(trace, WINDOW, NAMES, 6)
 
 
 def test_placement_shares(traced: Read, platform: Platform) -> None:
     trace = traced(
-        [
-            switch(T0, 0, idle(0), 0, A),
-            switch(T0 + 30 * MS, 0, A, 0, idle(0)),
-            switch(T0 + 30 * MS, 4, idle(4), 0, A),
-            switch(T0 + 40 * MS, 4, A, 1, idle(4)),
-        ]
+        switch(T0, 0, idle(0), 0, A),
+        switch(T0 + 30 * MS, 0, A, 0, idle(0)),
+        switch(T0 + 30 * MS, 4, idle(4), 0, A),
+        switch(T0 + 40 * MS, 4, A, 1, idle(4)),
     )
     table = placement(slices(trace, WINDOW, NAMES, 6), platform)
     rows = table.select("cluster_name", "cpu", "run_ns", "share").rows()
@@ -198,7 +191,7 @@ WAKE_UPS: dict[str, tuple[list[TraceEvent], list[tuple[str, int]]]] = {
 @pytest.mark.parametrize("case", WAKE_UPS)
 def test_latency_is_from_waking_to_switch_in(traced: Read, case: str) -> None:
     events, wanted = WAKE_UPS[case]
-    table = latency(traced(events), WINDOW, NAMES)
+    table = latency(traced(*events), WINDOW, NAMES)
     assert table.select("task", "latency_ns").rows() == wanted
 
 
@@ -213,10 +206,7 @@ def test_n_wakeups_give_n(derived: Callable[[Schedule], Derived], count: int) ->
 
 def test_percentiles_are_nearest_rank() -> None:
     values = list(range(1, 101))
-    assert [percentile(values, share) for share in (0.5, 0.9, 0.95, 0.99, 1.0)] == [
-        *(50, 90, 95),
-        *(99, 100),
-    ]
+    assert [percentile(values, n / 100) for n in (50, 90, 95, 99, 100)] == [50, 90, 95, 99, 100]
     assert percentile([3, 1, 2], 0.5) == 2
     assert percentile([5], 0.99) == 5
     assert percentile([1, 2], 0.0) == 1
@@ -233,7 +223,7 @@ def stats(at_ms: float, slack_us: int, late_us: int = 0, period_us: int = PERIOD
 
 
 def deadlines_of(read: Read, events: list[TraceEvent], *tasks: TaskRecord) -> dict[str, Deadlines]:
-    trace = read([switch(T0 - 60 * MS, 0, idle(0), 0, A), *events])
+    trace = read(switch(T0 - 60 * MS, 0, idle(0), 0, A), *events)
     chosen = tasks or (PERIODIC,)
     marks = markers.marks_of(trace, WINDOW, chosen)
     over = markers.ends(trace, WINDOW, chosen)
@@ -299,67 +289,54 @@ def test_a_task_that_is_done_has_no_more_deadlines(traced: Read) -> None:
     assert deadlines_of(traced, broken) == {"task-a": Deadlines(0, 0, 0, 0)}
 
 
+def marks_of(read: Read, *texts: str) -> pl.DataFrame:
+    """The marks of a thread that wrote these texts."""
+    lines = [marker(T0 + n, 0, 11, f"rtapp_stats: {text}") for n, text in enumerate(texts, start=1)]
+    trace = read(switch(T0 - 5 * MS, 0, idle(0), 0, A), *lines)
+    return markers.markers(markers.marks_of(trace, WINDOW, TURNS), WINDOW)
+
+
+TURNS, NO_TURNS = [task_record("task-a", "a", period_us=100)], [task_record("task-a", "a")]
+
+
 def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
     """Known values in, nearest-rank percentiles out; turns without work are no activations."""
     rows = [(500, 61), (700, 1264), (0, 9), (600, 58)]  # run, wu_lat
-    trace = traced(
-        [
-            switch(T0 - 5 * MS, 0, idle(0), 0, A),
-            *(
-                marker(T0 + n, 0, 11, f"rtapp_stats: period=1 run={run} wu_lat={late} slack=4")
-                for n, (run, late) in enumerate(rows, start=1)
-            ),
-        ]
-    )
-    tasks = [task_record("task-a", "a", period_us=100)]
-    marks = markers.markers(markers.marks_of(trace, WINDOW, tasks), WINDOW)
-    assert markers.lateness(marks, tasks)["task-a"].p50 == 58
-    assert markers.lateness(marks, tasks)["task-a"].max == 1264
-    assert markers.activations(marks, tasks)["task-a"].p50 == 600
-    assert markers.lateness(marks, [task_record("task-a", "a")]) == {}
+    marks = marks_of(traced, *(f"period=1 run={run} wu_lat={late} slack=4" for run, late in rows))
+    late = markers.lateness(marks, TURNS)["task-a"]
+    assert (late.p50, late.max) == (58, 1264)
+    assert markers.activations(marks, TURNS)["task-a"].p50 == 600
+    assert markers.lateness(marks, NO_TURNS) == {}
 
 
 def test_responses_are_periods_less_the_slack(traced: Read) -> None:
     """From when a turn was due to its end, what it was late with before included."""
     turns = [(80, 100), (20, 95), (-40, 105), (60, 100), (0, 100)]
-    trace = traced(
-        [
-            switch(T0 - 5 * MS, 0, idle(0), 0, A),
-            *(
-                marker(T0 + n, 0, 11, f"rtapp_stats: run=5 wu_lat=0 slack={slack} c_period={due}")
-                for n, (slack, due) in enumerate(turns, start=1)
-            ),
-        ]
-    )
-    tasks = [task_record("task-a", "a", period_us=100)]
-    marks = markers.markers(markers.marks_of(trace, WINDOW, tasks), WINDOW)
-    response = markers.responses(marks, tasks)["task-a"]
+    texts = (f"run=5 wu_lat=0 slack={slack} c_period={due}" for slack, due in turns)
+    marks = marks_of(traced, *texts)
+    response = markers.responses(marks, TURNS)["task-a"]
     assert (response.p50, response.max) == (75, 145)
-    assert markers.responses(marks, [task_record("task-a", "a")]) == {}
+    assert markers.responses(marks, NO_TURNS) == {}
 
 
 def test_migrations_of_the_scenarios_threads(traced: Read) -> None:
     trace = traced(
-        [
-            migrate(T0 - 1, 0, A, 0, 1),
-            migrate(T0 + 1, 0, A, 0, 1),
-            migrate(T0 + 2, 0, A, 1, 4),
-            migrate(T0 + 3, 0, ("kworker", 5), 0, 1),
-        ]
+        migrate(T0 - 1, 0, A, 0, 1),
+        migrate(T0 + 1, 0, A, 0, 1),
+        migrate(T0 + 2, 0, A, 1, 4),
+        migrate(T0 + 3, 0, ("kworker", 5), 0, 1),
     )
     assert kernel_events.migrations(trace, WINDOW, NAMES) == {"a": 2, "b": 0}
 
 
 def test_opp_requests_are_counted_once_for_a_cluster(traced: Read, platform: Platform) -> None:
     requests = [(-1, (0, 1)), (1, (0, 1, 2, 3)), (2, (4, 5)), (3, (4, 5)), (101, (4, 5))]
-    trace = traced(
-        [
-            TraceEvent(T0 + at * MS, 0, 0, "cpu_frequency", (800_000, cpu))
-            for at, cpus in requests
-            for cpu in cpus
-        ]
-    )
-    assert kernel_events.opp_requests(trace, WINDOW, platform) == {"little": 1, "big": 2}
+    events = [
+        TraceEvent(T0 + at * MS, 0, 0, "cpu_frequency", (800_000, cpu))
+        for at, cpus in requests
+        for cpu in cpus
+    ]
+    assert kernel_events.opp_requests(traced(*events), WINDOW, platform) == {"little": 1, "big": 2}
 
 
 @pytest.mark.parametrize(
@@ -378,25 +355,27 @@ def test_overutilized_share(
 ) -> None:
     name = "lisa__sched_overutilized"
     events = [TraceEvent(T0 + at * MS, 0, 0, name, (state, "0-5")) for at, state in states]
-    trace = traced([*events, switch(T0, 0, idle(0), 0, A)])
+    trace = traced(*events, switch(T0, 0, idle(0), 0, A))
     assert kernel_events.overutilized_share(trace, WINDOW) == share
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[]", "0 START and 0 STOP"),
-        ('[{"id":2,"t_ns":5,"mono_ns":1},{"id":3,"t_ns":5,"mono_ns":1}]', "not after START"),
-        ('[{"id":2,"t_ns":5}', "not readable"),
-        ('[{"id":2,"mono_ns":5},{"id":3,"t_ns":9}]', "t_ns is missing"),
-        ("{}", "a list of marks"),
-    ],
+BAD_MARKS = (
+    "[]",
+    '[{"id":2,"t_ns":5,"mono_ns":1},{"id":3,"t_ns":5,"mono_ns":1}]',
+    '[{"id":2,"t_ns":5}',
+    '[{"id":2,"mono_ns":5},{"id":3,"t_ns":9}]',
+    "{}",
 )
-def test_bad_markers_are_one_line(tmp_path: Path, text: str, expected: str) -> None:
-    (tmp_path / "marks.json").write_text(text)
-    with pytest.raises(EascopeError, match=expected) as caught:
-        read_window(tmp_path / "marks.json")
-    assert "\n" not in str(caught.value)
+
+
+def test_bad_markers_are_one_line(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    path, lines = tmp_path / "marks.json", []
+    for text in BAD_MARKS:
+        path.write_text(text)
+        with pytest.raises(EascopeError) as caught:
+            read_window(path)
+        lines.append(str(caught.value).removeprefix(str(tmp_path)))
+    assert lines == snapshot
 
 
 def test_interrupts_are_cut_to_the_window() -> None:

@@ -47,7 +47,8 @@ def test_a_task_that_never_ran_is_named_first(platform: Platform) -> None:
     lines = warnings(both)
     assert lines == [
         "decode never ran under cas in 1 of 2 seeds",
-        "decode missed 31.5 of 60 deadlines under cas: 30 of its jobs did not end in the window",
+        "decode missed 31.5 of 60 deadlines under cas (mean per run); 30 of its jobs were "
+        "unfinished when the window ended",
     ]
     assert glance(both).splitlines()[1:3] == lines
     text = page(both, {})
@@ -65,8 +66,8 @@ def test_what_a_scenario_does_to_the_kernel_is_said(platform: Platform) -> None:
         cell = dataclasses.replace(run.cell, window=window)
         runs[name] = [dataclasses.replace(run, cell=cell)]
     assert warnings(comparison(platform, runs)) == [
-        "tasks ran for 700 ms as under mainline before the warm-up",
-        "the scenario changes within the window: 100 /proc/x=1",
+        "mainline settings were used for 700 ms before the warm-up",
+        "the scenario writes these files during the window: 100 /proc/x=1",
     ]
 
 
@@ -79,7 +80,7 @@ def test_programs_that_run_at_the_kernels_rate_are_named(platform: Platform) -> 
     known = ("big: something else",)
     unmeasured = (*known, "program hackbench: its code runs at the kernel's")
     for rates, assumed, words in (
-        (True, unmeasured, ["bench: executed at the kernel's instructions"]),
+        (True, unmeasured, ["no measured IPC for bench, the kernel's is used"]),
         # Figures of its own: no line in the cell's record.
         (True, known, []),
         (False, unmeasured, []),
@@ -105,8 +106,8 @@ def test_interrupts_that_were_missed_are_said(platform: Platform) -> None:
 def test_stirring_within_the_window_is_said(platform: Platform) -> None:
     none, some, more = ({"more": {"stirred_s": s} if s else {}} for s in (0, 0.0123, 0.25))
     assert warnings(compared(platform, [none, none, none], [some, none, more])) == [
-        "threads that stir CPUs before the window ran up to 250 ms within it in 2 of 3 seeds "
-        "under cas: a longer warmup_ms ends them"
+        "placement perturbation overlapped the window by up to 250 ms (cas, 2 of 3 seeds); "
+        "increase warmup_ms"
     ]
 
 
@@ -140,7 +141,8 @@ def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> N
     ]
     assert both.other_work == {"cas": pytest.approx(-66.7, abs=0.1)}
     shown = glance(both)
-    assert shown.startswith("cas 150.00 mJ, mainline 100.00 mJ per s of work (+50.0 %); one seed")
+    first = "mainline uses 100.00 mJ per s of work, cas 150.00 (+50.0 %); one seed, not tested"
+    assert shown.startswith(first)
     assert "energy, per s of work" in shown
     same = compared(platform, [full], [{**full, "work": 3.05}])
     assert same.primary is same.total

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.cell import prepare
+from eascope.experiments.runs.cell import prepare
 from eascope.experiments.sweeps.ledger import DONE, LedgerFile, LedgerLine, ledger_folder
 from eascope.experiments.sweeps.resolver import cell_id
 from eascope.experiments.sweeps.survey import Survey, cost_of

@@ -6,12 +6,12 @@ Executed against elided, and what is left against the fast engine on the same ce
 
 import pytest
 
-from eascope.experiments.cell import Cell, prepare
-from eascope.experiments.pool import run_all
 from eascope.experiments.renew.agreement import PLATFORM
 from eascope.experiments.renew.costed import CostedRun
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import Run
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.pool import run_all
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import Run
 from research.elision import CASES, VARIANT, run
 from tests.support.records import result_record
 

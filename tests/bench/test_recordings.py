@@ -12,8 +12,8 @@ import pytest
 from eascope.analysis.recordings.device import device_of
 from eascope.analysis.recordings.read import read_recording
 from eascope.analysis.trace import FIELDS, read_trace
-from eascope.experiments.recording_import import import_recording
-from eascope.experiments.recording_toml import write_import
+from eascope.experiments.recordings.importing import import_recording
+from eascope.experiments.recordings.toml import write_import
 from tests.support import tracefile
 
 pytestmark = pytest.mark.long

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.request import Request, resolve
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 

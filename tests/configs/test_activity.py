@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from eascope.configs.activity import (
     ACTIVITY,
@@ -37,22 +38,18 @@ def test_juno_runs_at_one_to_the_ratio_of_its_capacities(
     check_capacity(juno, juno_activity)
 
 
-@pytest.mark.parametrize("capacity", [481, 485, 489])
-def test_capacity_within_one_percent_passes(
-    edited: Callable[..., Path], juno_activity: Activity, capacity: int
+def test_a_capacity_is_within_one_percent(
+    edited: Callable[..., Path], juno_activity: Activity
 ) -> None:
-    path = edited(("capacity_dmips_mhz = 485", f"capacity_dmips_mhz = {capacity}"))
-    check_capacity(load_platform(path), juno_activity)
-
-
-@pytest.mark.parametrize("capacity", [480, 490, 1024])
-def test_capacity_beyond_one_percent_refuses(
-    edited: Callable[..., Path], juno_activity: Activity, capacity: int
-) -> None:
-    path = edited(("capacity_dmips_mhz = 485", f"capacity_dmips_mhz = {capacity}"))
-    message = refusal(check_capacity, load_platform(path), juno_activity)
-    assert message.startswith(f"{path}: cluster[0].capacity_dmips_mhz = {capacity}: allowed: 485 ")
-    assert "within 1%" in message
+    for capacity in (481, 485, 489, 480, 490, 1024):
+        path = edited(("capacity_dmips_mhz = 485", f"capacity_dmips_mhz = {capacity}"))
+        if 481 <= capacity <= 489:
+            check_capacity(load_platform(path), juno_activity)
+            continue
+        message = refusal(check_capacity, load_platform(path), juno_activity)
+        key = f"{path}: cluster[0].capacity_dmips_mhz = {capacity}: allowed: 485 "
+        assert message.startswith(key)
+        assert "within 1%" in message
 
 
 def test_changed_speed_refuses(juno: Platform, juno_activity: Activity) -> None:
@@ -93,35 +90,21 @@ def test_speeds_that_were_not_measured_are_refused(juno: Platform, juno_activity
         at_measured_speeds(juno, dataclasses.replace(juno_activity, measured=()))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"platform": "juno-r1"}, r"platform = 'juno-r1': allowed: 'juno-r2'"),
-        (
-            {"clusters": {"little": {"ipc": 1, "source": "trust me"}}},
-            r"clusters\.little\.source = 'trust me': allowed: text that begins with",
-        ),
-    ],
-)
-def test_wrong_record_is_one_line(
-    juno: Platform, tmp_path: Path, change: dict[str, object], message: str
+def test_wrong_records_are_one_line(
+    juno: Platform, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     record = json.loads((ACTIVITY / "juno-r2.json").read_text())
-    (tmp_path / "juno-r2.json").write_text(json.dumps(record | change))
-    with pytest.raises(RequestError, match=message) as caught:
-        load_activity(juno, tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-def test_unreadable_records(juno: Platform, tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"juno-r2\.json: No such file"):
-        load_activity(juno, tmp_path)
-    (tmp_path / "juno-r2.json").write_text('{"schema": 1')
-    with pytest.raises(RequestError, match=r"juno-r2\.json: not JSON: .*line 1, column 13"):
-        load_activity(juno, tmp_path)
-    (tmp_path / "juno-r2.json").write_text("[]")
-    with pytest.raises(RequestError, match=r"a list: allowed: a JSON object"):
-        load_activity(juno, tmp_path)
+    clusters = {"little": {"ipc": 1, "source": "trust me"}}
+    lines = [refusal(load_activity, juno, tmp_path)]
+    for text in (
+        json.dumps(record | {"platform": "juno-r1"}),
+        json.dumps(record | {"clusters": clusters}),
+        '{"schema": 1',
+        "[]",
+    ):
+        (tmp_path / "juno-r2.json").write_text(text)
+        lines.append(refusal(load_activity, juno, tmp_path))
+    assert [line.removeprefix(str(tmp_path)) for line in lines] == snapshot
 
 
 LITTLE = {"instructions": 2_000_000, "cycles": 5_000_000, "ipc": 0.4}
@@ -195,25 +178,22 @@ def test_where_nothing_was_measured_the_system_is_as_fast_as_the_loop(
         )
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"platform": "pixel6"}, "platform = 'pixel6': allowed: 'juno-r2', the file's own name"),
-        ({"provenance": {}}, "provenance.gem5 is missing: allowed: a non-empty string"),
-        ({"clusters": RECORD["clusters"] | {"mid": LITTLE}}, "clusters.mid = {"),
-        (
-            {"clusters": RECORD["clusters"] | {"little": LITTLE | {"ipc": 0.41}}},
-            "clusters.little.ipc = 0.41: allowed: 0.4, instructions over cycles",
-        ),
-    ],
-)
+WRONG: dict[str, dict[str, Any]] = {
+    "another platform": {"platform": "pixel6"},
+    "no provenance": {"provenance": {}},
+    "another cluster": {"clusters": RECORD["clusters"] | {"mid": LITTLE}},
+    "another quotient": {"clusters": RECORD["clusters"] | {"little": LITTLE | {"ipc": 0.41}}},
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_file_is_one_line(
-    juno: Platform, activity: Activity, change: dict[str, Any], message: str
+    juno: Platform, activity: Activity, case: str, snapshot: SnapshotAssertion
 ) -> None:
-    path = _write(juno, activity, RECORD | change)
-    wrong = refusal(load_activity, juno, activity.path.parent)
-    assert wrong.startswith(f"{path}: ")
-    assert message in wrong
+    path = _write(juno, activity, RECORD | WRONG[case])
+    line = refusal(load_activity, juno, activity.path.parent)
+    assert line.startswith(f"{path}: ")
+    assert line.removeprefix(f"{path}: ") == snapshot
 
 
 @pytest.mark.parametrize("name", ["juno-r2", "pixel6"])

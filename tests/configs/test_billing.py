@@ -2,7 +2,7 @@
 """What a platform can be billed by: offers, tables of a busy CPU's power, and their gaps."""
 
 import tomllib
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -12,9 +12,9 @@ from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.layout import LAYOUT
-from eascope.host.cache import sha256_bytes
 from eascope.power.mcpat import POWER_MODELS
 
+Mine = Callable[..., Platform]
 CORES = {"little": "cortex-a55", "mid": "cortex-a76", "big": "cortex-x1"}
 
 
@@ -46,39 +46,32 @@ def test_gaps_are_linear_in_f_v_squared() -> None:
     assert interpolated(raised, {1_000_000: 100}, 2_000_000) == 800
 
 
-def test_the_kernel_is_given_the_device_trees_powers_whatever_is_billed(tmp_path: Path) -> None:
+def test_the_kernel_is_given_the_device_trees_powers_whatever_is_billed(mine: Mine) -> None:
     """Of one's own file the billing alone differs: the guest's device tree is the same."""
-    trees = set()
+    trees = {device_tree_source(load_platform("pixel6"), LAYOUT)}
     for default in ("profile", "measured", "published", "derived"):
-        path = tmp_path / f"mine-{default}.toml"
-        path.write_text(f'base = "pixel6"\nsummary = "x"\nbilling.default = "{default}"\n')
-        platform = load_platform(path)
+        platform = mine(f'billing.default = "{default}"', base="pixel6")
         assert platform.billing.default == default
-        trees.add(sha256_bytes(device_tree_source(platform, LAYOUT).encode()))
-    trees.add(sha256_bytes(device_tree_source(load_platform("pixel6"), LAYOUT).encode()))
+        trees.add(device_tree_source(platform, LAYOUT))
     assert len(trees) == 1
 
 
-def test_a_changed_power_of_ones_own_names_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(
-        'base = "pixel6"\nsummary = "x"\ncluster.big.busy.profile.opps.2802000.power_uw = 990_000\n'
-    )
-    big = load_platform(path).cluster("big")
+def test_a_changed_power_of_ones_own_names_its_file(mine: Mine) -> None:
+    line = "cluster.big.busy.profile.opps.2802000.power_uw = 990_000"
+    big = mine(line, base="pixel6").cluster("big")
     profile = next(busy for busy in big.busy if busy.name == "profile")
     assert profile.power_uw[-1] == 990_000
     assert profile.source == "assumed: mine.toml has another figure than pixel6"
 
 
-def test_a_platform_by_difference_bills_otherwise(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(
-        'base = "juno-r2"\nsummary = "x"\nidle.leakage = "stated"\nsources.lab = "measured: here"\n'
-        'shared = { on_uw = 3, off_uw = 1, source = "lab" }\n'
+def test_a_platform_by_difference_bills_otherwise(mine: Mine) -> None:
+    platform = mine(
+        *('idle.leakage = "stated"', 'sources.lab = "measured: here"'),
+        'shared = { on_uw = 3, off_uw = 1, source = "lab" }',
     )
-    mine = load_platform(path)
-    assert mine.idle == Idle("stated", 0.5)
-    assert mine.idle_sources["leakage"] == "assumed: mine.toml has another figure than juno-r2"
-    assert mine.idle_sources["transition_share"].startswith("assumed: supply and clock rise")
-    assert mine.shared == ChipShared(3, 1, "measured: here")
-    assert mine.energy_parts == ("little", "big", "chip")
+    assert platform.idle == Idle("stated", 0.5)
+    assumed = "assumed: mine.toml has another figure than juno-r2"
+    assert platform.idle_sources["leakage"] == assumed
+    assert platform.idle_sources["transition_share"].startswith("assumed: supply and clock rise")
+    assert platform.shared == ChipShared(3, 1, "measured: here")
+    assert platform.energy_parts == ("little", "big", "chip")

@@ -3,6 +3,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.host.errors import RequestError
 
-
-def _delta(folder: Path, text: str, base: str = "juno-r2") -> Platform:
-    path = folder / "mine.toml"
-    path.write_text(f'base = "{base}"\nsummary = "a test"\n{text}')
-    return load_platform(path)
+Mine = Callable[..., Platform]
 
 
 def _rates(platform: Platform, activity: Activity) -> list[tuple[float, float]]:
@@ -33,8 +30,8 @@ def _rates(platform: Platform, activity: Activity) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("base", ["juno-r2", "pixel6"])
-def test_another_name_has_the_same_speeds(tmp_path: Path, base: str) -> None:
-    platform, known = _delta(tmp_path, "", base), load_platform(base)
+def test_another_name_has_the_same_speeds(mine: Mine, base: str) -> None:
+    platform, known = mine(base=base), load_platform(base)
     activity, known_activity = activity_of(platform), load_activity(known)
     assert _rates(platform, activity) == _rates(known, known_activity)
     assert activity.iteration_instructions == known_activity.iteration_instructions
@@ -54,10 +51,9 @@ def test_a_named_platform_without_a_file_has_those_of_its_cores(juno: Platform) 
     assert all(speeds.source.startswith("assumed: ") for speeds in activity.clusters)
 
 
-def test_speeds_follow_the_capacities(tmp_path: Path) -> None:
+def test_speeds_follow_the_capacities(mine: Mine) -> None:
     """A capacity per MHz is worth what it is worth on the base."""
-    platform = _delta(
-        tmp_path,
+    platform = mine(
         'cluster.little.capacity_dmips_mhz = 970\ncluster.mid = { like = "big", cpus = 1, '
         "capacity_dmips_mhz = 728 }",
     )
@@ -67,14 +63,14 @@ def test_speeds_follow_the_capacities(tmp_path: Path) -> None:
     assert [line.split(":")[0] for line in activity.assumed] == ["little", "big", "mid"]
 
 
-def test_without_the_fast_cluster_the_slow_one_is_as_fast_as_before(tmp_path: Path) -> None:
-    platform = _delta(tmp_path, 'remove = ["cluster.little"]')
+def test_without_the_fast_cluster_the_slow_one_is_as_fast_as_before(mine: Mine) -> None:
+    platform = mine('remove = ["cluster.little"]')
     assert activity_of(platform).ipc(platform.clusters[0]) == 1024 / 485
 
 
-def test_the_kernels_rate_comes_with_the_core(tmp_path: Path) -> None:
+def test_the_kernels_rate_comes_with_the_core(mine: Mine) -> None:
     """Also from a platform that is not the base, and it says whose it is."""
-    platform = _delta(tmp_path, 'cluster.big.core = "cortex-x1"')
+    platform = mine('cluster.big.core = "cortex-x1"')
     activity, pixel6 = activity_of(platform), load_platform("pixel6")
     pixel6_activity = load_activity(pixel6)
     assert activity.system_ipc(platform.cluster("big")) == pixel6_activity.system_ipc(
@@ -87,8 +83,8 @@ def test_the_kernels_rate_comes_with_the_core(tmp_path: Path) -> None:
     )
 
 
-def test_a_core_that_nobody_measured_runs_the_kernel_as_the_loop(tmp_path: Path) -> None:
-    platform = _delta(tmp_path, 'cluster.big.core = "cortex-a57"')
+def test_a_core_that_nobody_measured_runs_the_kernel_as_the_loop(mine: Mine) -> None:
+    platform = mine('cluster.big.core = "cortex-a57"')
     activity = activity_of(platform)
     big = platform.cluster("big")
     assert activity.system_ipc(big) == activity.ipc(big)
@@ -100,10 +96,9 @@ def test_a_core_that_nobody_measured_runs_the_kernel_as_the_loop(tmp_path: Path)
 
 
 def test_measured_kernels_come_with_the_core_at_the_nearest_frequency(
-    tmp_path: Path, juno: Platform, juno_activity: Activity
+    mine: Mine, juno: Platform, juno_activity: Activity
 ) -> None:
-    platform = _delta(
-        tmp_path,
+    platform = mine(
         "cluster.big.opps.1190000 = { uv = 990_000, power_uw = 530_000, shared_uw = 70_000 }",
     )
     activity = activity_of(platform)
@@ -141,11 +136,13 @@ def test_a_file_of_its_own_counts_first(one_cluster: Path, tmp_path: Path) -> No
     assert activity.digest != load_activity(solo, folder).digest
 
 
-def test_a_donor_that_is_broken_gives_nothing(tmp_path: Path, one_cluster: Path) -> None:
+def test_a_donor_that_is_broken_gives_nothing(
+    tmp_path: Path, one_cluster: Path, mine: Mine
+) -> None:
     folder = tmp_path / "activity"
     shutil.copytree(ACTIVITY, folder)
     (folder / "juno-r2.json").write_text("{")
     solo = load_platform(one_cluster)
     assert activity_of(solo, folder).clusters[0].system_ipc is None
     with pytest.raises(RequestError, match=r"juno-r2\.json: not JSON"):
-        activity_of(_delta(tmp_path, ""), folder)
+        activity_of(mine(), folder)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pipelines of the detailed CPU models: every core has one, and a wrong file is one line."""
 
-import shutil
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from eascope.configs.core import list_cores, load_core
 from eascope.configs.pipeline import MODELS, PIPELINES, load_pipeline
@@ -22,23 +22,23 @@ def test_every_core_has_a_pipeline_of_its_kind(name: str) -> None:
     assert memory == core.structure["memory_ports"].value
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('model = "minor"', 'model = "o3"', "model = 'o3': allowed: minor (cortex-a53 is in-ord"),
-        ('model = "minor"', 'model = "miner"', "allowed: one of minor, o3 (did you mean minor?)"),
-        ('name = "cortex-a53"', 'name = "cortex-a57"', "name = 'cortex-a57': allowed: 'cortex-a53"),
-        ("load = { value = 3", "load = { value = 1", "latencies.load = 1: allowed: more than the"),
-        ("published: LLVM", "LLVM", "source = 'LLVM, llvm/lib/Target/AArch64"),
-    ],
-)
-def test_a_wrong_pipeline_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = tmp_path / "cortex-a53.toml"
-    shutil.copy(PIPELINES / path.name, path)
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    assert message in refusal(load_pipeline, load_core("cortex-a53"), tmp_path)
+WRONG = [
+    ('model = "minor"', 'model = "o3"'),
+    ('model = "minor"', 'model = "miner"'),
+    ('name = "cortex-a53"', 'name = "cortex-a57"'),
+    ("load = { value = 3", "load = { value = 1"),
+    ("published: LLVM", "LLVM"),
+]
+
+
+def test_a_wrong_pipeline_is_one_line(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    text, lines = (PIPELINES / "cortex-a53.toml").read_text(), {}
+    for old, new in WRONG:
+        assert old in text
+        (tmp_path / "cortex-a53.toml").write_text(text.replace(old, new, 1))
+        line = refusal(load_pipeline, load_core("cortex-a53"), tmp_path)
+        lines[new] = line.removeprefix(str(tmp_path))
+    assert lines == snapshot
 
 
 def test_a_missing_pipeline_is_one_line(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from eascope.configs.platform_file import load_platform
 from eascope.engines.base import Engine
 from eascope.engines.records import MARKS, read_marks
 from eascope.engines.registry import ENGINES, get_engine
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.strict import read_toml
 from eascope.kernels import variants

@@ -101,9 +101,10 @@ def reader(tmp_path: Path) -> Reader:
     """A copy of the checkout, and an empty home."""
     checkout, home = tmp_path / "checkout", tmp_path / "home"
     for name in git(REPO, "ls-files", "-z").split("\0"):
-        if name and (REPO / name).is_file():
+        if name and os.path.lexists(REPO / name):
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(REPO / name, checkout / name)
+            # The package's rooms are links: without them it would be the installed one.
+            shutil.copy2(REPO / name, checkout / name, follow_symlinks=False)
     home.mkdir()
     return Reader(checkout, home)
 

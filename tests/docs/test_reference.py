@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reference pages say what the code says: command line, environment; and all can be reached."""
 
+from pathlib import Path
+
+import pytest
+
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.__main__ import table
 from eascope.configs.knobs import AXES, KNOBS
-from eascope.experiments.cli.reference import CONTROLS_PAGE, PAGE, controls_page, page
+from eascope.experiments.cli.reference import (
+    CONTROLS_PAGE,
+    KEYS_PAGES,
+    PAGE,
+    controls_page,
+    page,
+    with_keys,
+)
 from tests.support.repo import REPO
 
 REFERENCE = REPO / "docs" / "reference"
@@ -19,6 +30,13 @@ def test_the_controls_are_what_is_declared() -> None:
     assert text == controls_page(), "make generate"
     for name in (*KNOBS, *AXES):
         assert f"\n| `{name}` |" in text, name
+
+
+@pytest.mark.parametrize("page", KEYS_PAGES, ids=lambda page: page.stem)
+def test_tables_of_keys_are_what_is_declared(page: Path) -> None:
+    text = page.read_text()
+    assert text.count("<!-- keys: ") > 4
+    assert text == with_keys(text), "make generate"
 
 
 def test_the_page_of_measures_has_their_needs() -> None:

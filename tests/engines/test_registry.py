@@ -18,7 +18,7 @@ from eascope.engines.process import Simulator, Spent
 from eascope.engines.qemu.engine import QEMU, QemuEngine
 from eascope.engines.registry import DEFAULT_ENGINE, ENGINES, get_engine
 from eascope.experiments import devicetree
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.errors import RequestError
 from eascope.host.imports import REPO, code_digest, imported_names
 from tests.support.command import output_of

@@ -17,7 +17,7 @@ from eascope.engines.qemu.build import ENGINE_FILES, defines
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.qemu.layout import LAYOUT as QEMU_LAYOUT
 from eascope.engines.registry import ENGINES, get_engine
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.imports import REPO
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool

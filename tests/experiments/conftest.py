@@ -10,5 +10,5 @@ from tests.support.cells import Artefacts, with_artefacts
 
 @pytest.fixture
 def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
-    """Give `experiments.cell` and `experiments.request` what stands for built artefacts."""
+    """Give `runs.cell` and `runs.request` what stands for built artefacts."""
     return with_artefacts(tmp_path, monkeypatch)

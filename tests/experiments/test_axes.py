@@ -14,16 +14,17 @@ from eascope.configs.knobs import AXES
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
 from eascope.engines.qemu.engine import QemuEngine
-from eascope.experiments import robust
-from eascope.experiments.axes import cases_of, wanted_axes
-from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.compare import asked_of
 from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.controls import AS_IT_IS, Controls
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.request import Names, resolve
-from eascope.experiments.runs import Run
-from eascope.experiments.warnings import billed_by_others
+from eascope.experiments.runs import measure
+from eascope.experiments.runs.axes import Cases, cases_of, wanted_axes
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.measure import Group
+from eascope.experiments.runs.request import Names, resolve
+from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.warnings import billed_by_others
 from eascope.host.errors import RequestError
 from eascope.power.model import Interval
 from tests.support.campaigns import StandInRuns
@@ -78,7 +79,7 @@ def test_what_changes_nothing_of_a_power_is_left_out_with_a_reason() -> None:
         pixel6, BilledBy("wattson"), ("shared_power", "transition_power"), named=False
     )
     assert [(case.axis, case.value.name) for case in result.cases] == [("shared_power", "zero")]
-    assert result.left_out == ("transition_power: it changes nothing of wattson power",)
+    assert result.left_out == ("transition_power (it changes nothing of wattson power)",)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_an_axis_without_another_value(tmp_path: Path) -> None:
     result = cases(("dvfs", "fast_switch"), platform=str(path))
     assert [case.axis for case in result.cases] == ["fast_switch"]
     assert result.left_out == (
-        "dvfs: --dvfs board: board has no [dvfs.board]; use model, or a platform that has it",
+        "dvfs (--dvfs board: board has no [dvfs.board]; use model, or a platform that has it)",
     )
     with pytest.raises(RequestError, match="axis dvfs of board: --dvfs board: board has no"):
         cases(("dvfs",), named=True, platform=str(path))
@@ -196,7 +197,7 @@ def test_a_common_value_that_cannot_be_had_is_left_out(
     changes: dict[str, Any] = {"platform": str(path)}
     result = cases(("speeds", "delayed_dequeue"), **changes)
     assert [case.axis for case in result.cases] == ["delayed_dequeue"]
-    assert result.left_out[0].startswith("speeds: ")
+    assert result.left_out[0].startswith("speeds (")
     with pytest.raises(RequestError, match=r"axis speeds of other: .*allowed: board"):
         cases(("speeds",), named=True, **changes)
 
@@ -263,6 +264,19 @@ def test_the_kernels_rate_changes_on_one_kind_of_cores() -> None:
         resolve(replace(REQUEST, controls=replace(changed, kernel_rate_of="of-order")))
 
 
+def grouped(of: Cases, asked: list[Cell], *own: list[Cell]) -> Group:
+    """A group of cells that are prepared; ``own`` of them are those of its cases."""
+    group = Group([], BilledBy("published"), of)
+    vars(group)["cells"] = [asked, [], *own]
+    return group
+
+
+def compared(monkeypatch: pytest.MonkeyPatch, *groups: Group) -> list[Any]:
+    """Derivations by cell and billing in the place of each group's comparison."""
+    monkeypatch.setattr(Group, "compared", lambda _, runs: runs)
+    return [*measure.compare(groups)]
+
+
 def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cells, three values that bill them otherwise: two calls, and none the second time."""
     cells = [cell(well, letter * 64) for letter in "ab"]
@@ -272,27 +286,25 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
         billed.extend((of.simkey, billing) for billing in billings)
         return billings
 
-    monkeypatch.setattr(robust, "derived_by_each", derived)
-    varied = robust.prepared(cases(("power", "shared_power")), 1)
-    assert len(varied) == 4
+    monkeypatch.setattr(measure, "derived_by_each", derived)
+    group = grouped(cases(("power", "shared_power")), cells)
+    assert len(group.cases.cases) == 4
     for calls in (1, 1):
-        result = robust.run_with(cells, cells, varied, BilledBy("published"))
+        (result,) = compared(monkeypatch, group)
         assert [item.names.engine.calls for item in cells] == [calls, calls]  # type: ignore[attr-defined]
-        wanted = {BilledBy("published"), *(item.case.billing for item in varied)}
+        wanted = {BilledBy("published"), *(case.billing for case in group.cases.cases)}
         assert [set(result[item.asked]) for item in cells] == [wanted, wanted]
     assert len(billed) == 2 * 2 * 5
 
 
 def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what is complete when another run fails is not run again."""
-    monkeypatch.setattr(robust, "derived_by_each", lambda of, run, billings: billings)
+    monkeypatch.setattr(measure, "derived_by_each", lambda of, run, billings: billings)
     first, own, bad = cell(well, "a" * 64), cell(well, "b" * 64), cell(badly, "c" * 64)
-    idle, rate = cases(("idle_exit",)).cases[0], cases(("kernel_rate",)).cases[0]
-    varied = [robust.PreparedCase(case, (own,)) for case in (idle, rate)]
-    failing = [*varied, robust.PreparedCase(rate, (bad,))]
+    some = cases(("idle_exit", "kernel_rate"))
     with pytest.raises(Exception, match="guest panic"):
-        robust.run_with([first], [first], failing, BilledBy("published"))
-    result = robust.run_with([first], [first], varied, BilledBy("published"))
+        compared(monkeypatch, grouped(some, [first], [own], [own], [bad]))
+    (result,) = compared(monkeypatch, grouped(some, [first], [own], [own]))
     assert set(result) == {first.asked, own.asked}
     assert [item.names.engine.calls for item in (first, own)] == [1, 1]  # type: ignore[attr-defined]
 
@@ -345,7 +357,7 @@ def test_the_command_from_end_to_end(finished: list[str]) -> None:
     assert "robust" in Path(record["folder"]).name
     text = output_of(*finished)
     assert text.splitlines()[0] == record["answer"][0]
-    assert "model axes, one at a time: " in text
+    assert "sensitivity to model parameters, one at a time: " in text
     text = output_of(*finished, "--dry-run")
     assert "axis shared_power, off: no run" in text
     assert "axis delayed_dequeue, off: 0 of 20 runs missing" in text
@@ -366,10 +378,10 @@ def test_what_needs_no_run_is_always_there(finished: list[str]) -> None:
     sentence, line = record["answer"][:2]
     assert "; assumptions " in sentence
     assert all(end in sentence for end in ends)
-    assert line.startswith("of ")
+    assert line.startswith("difference of ")
     text = output_of(*command)
     assert text.splitlines()[:2] == [sentence, line]
-    assert "model axes, one at a time" not in text
+    assert "model parameters, one at a time" not in text
     assert "robust" not in Path(record["folder"]).name
     page = Path(record["report"]).read_text()
     assert '<section id="axes">' in page

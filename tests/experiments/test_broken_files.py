@@ -23,12 +23,13 @@ from eascope.configs.pipeline import PIPELINES, load_pipeline
 from eascope.configs.platform_file import PLATFORMS, list_platforms, load_platform, read_platform
 from eascope.configs.program_activity import load_program
 from eascope.configs.system_activity import load_system
-from eascope.experiments import doctor, scenario_file, scenario_names
+from eascope.experiments import doctor, scenario_file
 from eascope.experiments.cli import list_names
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.scenario import names as scenario_names
+from eascope.experiments.scenario.sources import FILE, STATED, read_sources, read_stated
+from eascope.experiments.scenario.sources import FILE as SOURCES
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.sources import FILE, STATED, read_sources, read_stated
-from eascope.experiments.sources import FILE as SOURCES
 from eascope.experiments.sweeps import campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign, read_campaign
 from eascope.host.errors import RequestError
@@ -300,7 +301,7 @@ def test_every_key_is_checked(kind: str, tmp_path: Path) -> None:
     [
         (('platform = "pixel6"', 'platform = "pixel5"'), ["platform = 'pixel5'", "pixel6"]),
         (('document = "eas-rework"', 'document = "eas"'), ["document = 'eas'", "eas-rework"]),
-        (('board = "Pixel 6"', 'bord = "Pixel 6"'), ["measured.loehle.board"]),
+        (('board = "Pixel 6"', 'bord = "Pixel 6"'), ["measured.loehle.bord", "mean board?"]),
         (
             ('platform = "pixel6"', 'platform = "pixel6"\nstand_in = "juno-r2"'),
             ["stand_in", "not together with platform"],

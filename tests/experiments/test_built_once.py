@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.cell import BUILDING, built_once
+from eascope.experiments.runs.cell import BUILDING, built_once
 from eascope.host import dry
 from eascope.host.cache import artefact, cache_root
 from eascope.host.claims import claims_on
@@ -21,7 +21,7 @@ from eascope.host import claims
 claims.LOOK_S = 0.02
 claims.this_boot = lambda: sys.argv[1]
 claims.started_at = lambda _: 1
-from eascope.experiments.cell import built_once
+from eascope.experiments.runs.cell import built_once
 from eascope.host.cache import artefact
 def build(work):
     with Path(sys.argv[2]).open("a") as stream:

@@ -18,11 +18,11 @@ from eascope.engines.gem5.eliding_copy import COPY, OWN_CYCLES, iteration_table,
 from eascope.engines.gem5.elision import elision
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.records import FAILED
-from eascope.experiments import cell as cells
-from eascope.experiments.cell import Cell, check_kernels_differ, prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.request import double, resolve
-from eascope.experiments.runs import execute
+from eascope.experiments.runs import cell as cells
+from eascope.experiments.runs.cell import Cell, check_kernels_differ, prepare
+from eascope.experiments.runs.request import double, resolve
+from eascope.experiments.runs.runs import execute
 from eascope.host.cache import runs_root
 from eascope.host.errors import Again, EascopeError, RequestError
 from eascope.kernels.switches import FEATURES

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.cell import prepare
 from eascope.experiments.cli import compare
 from eascope.experiments.cli.compare import Asked
 from eascope.experiments.cli.verbs import make_parser
-from eascope.experiments.comparisons import FILES, REPORT, comparison_folder, publish
-from eascope.experiments.scenario_names import path_of
+from eascope.experiments.runs.comparisons import FILES, REPORT, comparison_folder, publish
+from eascope.experiments.scenario.names import path_of
 from eascope.host.errors import EascopeError
 from tests.support.cells import Artefacts
 
@@ -52,7 +51,7 @@ def requested(platform: str, scenario: str, *arguments: str) -> Asked:
 def request_and_digest(platform: str, scenario: str, *arguments: str) -> tuple[Asked, str]:
     """A request with words, and its digest."""
     request = requested(platform, scenario, *arguments)
-    return request, compare.digest(request, [prepare(names) for names in request.names])
+    return request, compare.digest(request)
 
 
 def test_an_own_file_of_a_shipped_name_has_a_folder_of_its_own(
@@ -121,7 +120,7 @@ def test_a_killed_process_leaves_the_report(tmp_path: Path) -> None:
     publish(folder, drawing("1", REPORT))
     code = (
         "import os, signal, sys; from pathlib import Path;"
-        "from eascope.experiments.comparisons import publish;"
+        "from eascope.experiments.runs.comparisons import publish;"
         "publish(Path(sys.argv[1]), lambda work: os.kill(os.getpid(), signal.SIGKILL))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], check=False)
@@ -150,11 +149,11 @@ def test_the_null_is_the_same_variant_with_other_seeds() -> None:
     asked = requested("juno-r2", "smoke", "--seeds", "2", "--null")
     assert plain.all_names == plain.names
     assert asked.names == plain.names
-    assert [(names.variant.name, names.request.seed) for names in asked.null] == [
+    assert [(names.variant.name, names.request.seed) for names in asked.groups[0].null] == [
         *(("mainline", 0), ("mainline", 1)),
         *(("null", 2), ("null", 3)),
     ]
-    usual, double = asked.null[0], asked.null[2]
+    usual, double = asked.groups[0].null[0], asked.groups[0].null[2]
     assert double.kernel.series == (*usual.kernel.series, "null")
     assert double.kernel.our_series == usual.kernel.series
     assert (double.variant.switches, double.scenario) == (usual.variant.switches, usual.scenario)

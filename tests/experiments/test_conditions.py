@@ -11,14 +11,14 @@ import pytest
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.cli.request import request_of
 from eascope.experiments.cli.verbs import make_parser
-from eascope.experiments.conditions import conditions_of
 from eascope.experiments.controls import AS_IT_IS, Controls
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.warnings import wrong_capacities
+from eascope.experiments.scenario.conditions import conditions_of
+from eascope.experiments.scenario.names import names
+from eascope.experiments.scenario.workload import RT_APP_NAME
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_names import names
 from eascope.experiments.sweeps.point import Point
-from eascope.experiments.warnings import wrong_capacities
-from eascope.experiments.workload import RT_APP_NAME
 from eascope.host.errors import RequestError
 from eascope.kernels.own import read_own
 from eascope.kernels.switches import FEATURES

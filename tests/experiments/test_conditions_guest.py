@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least
 from tests.support.command import RUN, changed, eascope, ran
@@ -74,11 +74,10 @@ def test_frequencies_change_no_sooner_than_the_boards() -> None:
 def test_tables_say_whose_conditions_they_have(scenario: str) -> None:
     run = changed(RUN, "--scenario", scenario)
     assert (
-        "setup: as in the original posting (a notebook"
+        "setup as in the original posting (a notebook"
         in eascope(*run, "--source-conditions").stdout
     )
     assert (
-        "setup: defaults; the original posting's (--source-conditions): board dvfs, "
-        "no delay dequeue, "
-        "hardware speeds, calibration 186 ns, no preempt short"
+        "setup: defaults; --source-conditions would set dvfs=board, NO_DELAY_DEQUEUE, "
+        "speeds=hardware, calibration_ns=186, NO_PREEMPT_SHORT"
     ) in eascope(*run).stdout

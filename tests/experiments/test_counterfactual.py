@@ -15,9 +15,9 @@ from eascope.analysis.stream import WAKE, Decision
 from eascope.analysis.trace import read_trace
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import COUNTERS, TRACE
-from eascope.experiments.counterfactual import counted, runs_of
-from eascope.experiments.finished import BilledBy
-from eascope.experiments.request import Names, Request, resolve
+from eascope.experiments.runs.counterfactual import counted, runs_of
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.request import Names, Request, resolve
 from eascope.host.cache import runs_root
 from tests.support.command import inside
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from eascope.engines.records import FAILED, HOST
-from eascope.experiments import pool
 from eascope.experiments.cli.main import main
-from eascope.experiments.inputs import FOLDER, MACHINE
-from eascope.experiments.pool import estimate_s
-from eascope.experiments.runs import Run, all_runs, execute
-from eascope.experiments.writable import check_runs, check_runs_place, check_writable
+from eascope.experiments.runs import pool
+from eascope.experiments.runs.inputs import FOLDER, MACHINE
+from eascope.experiments.runs.pool import estimate_s
+from eascope.experiments.runs.runs import Run, all_runs, execute
+from eascope.experiments.runs.writable import check_runs, check_runs_place, check_writable
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.sealed import DONE
 from tests.support.cells import Artefacts

@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from eascope.experiments.draws import Draws, apportioned
+from eascope.experiments.scenario.draws import Draws, apportioned
 
 MANY = 4_000
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments import cell as cells
+from eascope.experiments.runs import cell as cells
 from eascope.host.cache import runs_root
 from eascope.host.dry import refuse
 from eascope.kernels.variants import Kernel

@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from eascope.experiments.cell import prepare
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import execute
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import execute
 from eascope.host.cache import cache_root
 from eascope.host.errors import EascopeError
 from eascope.kernels.variants import Declared

@@ -14,11 +14,11 @@ from eascope.analysis.records.result import Result
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines import registry
-from eascope.experiments import cell as cells
-from eascope.experiments.cell import prepare
-from eascope.experiments.finished import derived_by
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import Run, execute
+from eascope.experiments.runs import cell as cells
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.finished import derived_by
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import Run, execute
 from eascope.host.errors import EascopeError
 from eascope.kernels.state import state_expectations
 from eascope.kernels.variants import Declared

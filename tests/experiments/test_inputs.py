@@ -16,13 +16,12 @@ from eascope.configs.billing import ChipShared, Idle
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import load_platform
 from eascope.configs.resolved import machine_json
-from eascope.experiments.axes import Cases
-from eascope.experiments.cell import Cell, prepare
-from eascope.experiments.cli.compare import Asked, _compared
-from eascope.experiments.finished import BilledBy, derived_by, derived_for, platform_of
-from eascope.experiments.inputs import FILES, FOLDER, MACHINE
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import Run, check, execute
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.finished import BilledBy, derived_by, derived_for, platform_of
+from eascope.experiments.runs.inputs import FILES, FOLDER, MACHINE
+from eascope.experiments.runs.measure import Group
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import Run, check, execute
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
 from eascope.kernels.own import read_own
@@ -202,14 +201,15 @@ def test_a_comparison_is_by_the_powers_that_it_names(juno: Platform, kind: str) 
         names = SimpleNamespace(platform=today, activity=activity)
         cells.append(Cell(names, names, key, now))  # type: ignore[arg-type]
     billing = BilledBy("published")
-    request = Asked(["mainline", "cas"], 1, billing, [], Cases((), ()))
+    group = Group([], billing)
+    vars(group)["cells"] = [cells, []]
     runs_by_key = {
         result.asked: {billing: derived_for(result, Run(runs_root() / result.simkey), billing)}
         for result in cells
     }
-    (compared,) = _compared(request, cells, runs_by_key)
+    compared = group.compared(runs_by_key)
     assert compared.platform is today
-    after = [compared.variants[name][0] for name in request.variants]
+    after = [compared.variants[name][0] for name in ("mainline", "cas")]
     totals = [run.result.energy_j.total for run in after]
     if kind != "shared off":  # no shared part of these runs is ever off
         assert any(new > old.result.energy_j.total for new, old in zip(totals, before, strict=True))

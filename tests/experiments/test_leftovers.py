@@ -14,10 +14,10 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
-from eascope.experiments import runs
-from eascope.experiments.finished import derived_by
-from eascope.experiments.leftovers import KINDS, leftovers, remove
-from eascope.experiments.runs import Run, all_runs, execute
+from eascope.experiments.runs import runs
+from eascope.experiments.runs.finished import derived_by
+from eascope.experiments.runs.leftovers import KINDS, leftovers, remove
+from eascope.experiments.runs.runs import Run, all_runs, execute
 from eascope.host.cache import MANIFEST, artefact, cache_root, runs_root, write_atomic
 from eascope.host.errors import EascopeError
 from eascope.host.scratch import SETTLED_S, locked, scratch

@@ -16,10 +16,10 @@ from eascope.analysis.difference import difference
 from eascope.analysis.trace import read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.platform_file import load_platform
-from eascope.experiments.cell import identity_of, prepare
-from eascope.experiments.finished import derived_for
-from eascope.experiments.pool import run_all
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.cell import identity_of, prepare
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.pool import run_all
+from eascope.experiments.runs.request import Request, resolve
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
 

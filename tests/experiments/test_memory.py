@@ -10,11 +10,11 @@ import pytest
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.registry import ENGINES
-from eascope.experiments.request import resolve
-from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.runs.request import resolve
+from eascope.experiments.scenario.scenario import MOST_MEMORY
+from eascope.experiments.scenario.workload import Workload
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_tasks import MOST_MEMORY
-from eascope.experiments.workload import Workload
 from eascope.host.errors import RequestError
 from tests.support.cells import REQUEST, Artefacts, prepared
 from tests.support.scenarios import PHASE, SECOND, check_refused, write

@@ -13,9 +13,9 @@ import pytest
 from eascope.engines.gem5.engine import Gem5Engine
 from eascope.engines.records import HOST
 from eascope.engines.registry import get_engine
-from eascope.experiments import pool
-from eascope.experiments.cell import Cell
-from eascope.experiments.pool import (
+from eascope.experiments.runs import pool
+from eascope.experiments.runs.cell import Cell
+from eascope.experiments.runs.pool import (
     BESIDE_S,
     BOOT_S,
     Progress,
@@ -23,7 +23,7 @@ from eascope.experiments.pool import (
     estimate_s,
     until_first_failure,
 )
-from eascope.experiments.runs import execute
+from eascope.experiments.runs.runs import execute
 from eascope.host.errors import EascopeError
 from tests.support.fake import cell
 from tests.support.records import host_record

@@ -10,9 +10,9 @@ from eascope.configs.platform import Platform
 from eascope.configs.program_activity import load_program
 from eascope.engines.base import Engine
 from eascope.engines.registry import get_engine
-from eascope.experiments.program_kinds import KINDS
-from eascope.experiments.request import figures_of, speeds_of, without_figures
-from eascope.experiments.scenario import Scenario
+from eascope.experiments.runs.request import figures_of, speeds_of, without_figures
+from eascope.experiments.scenario.program_kinds import KINDS
+from eascope.experiments.scenario.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.program_figures import RECORD
 
@@ -27,7 +27,7 @@ def fast(juno: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Eng
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(RECORD | {"program": name}))
     monkeypatch.setattr(
-        "eascope.experiments.request.load_program",
+        "eascope.experiments.runs.request.load_program",
         lambda platform, name: load_program(platform, name, tmp_path),
     )
     return get_engine("qemu", None)

@@ -9,15 +9,15 @@ import pytest
 
 from eascope.analysis.programs import PARSERS
 from eascope.configs.platform import Platform
-from eascope.experiments.cell import check_image, guest_of, prepare
-from eascope.experiments.members import command
-from eascope.experiments.program import MOST_WORDS, Program
-from eascope.experiments.program_kinds import KINDS
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.scenario import Scenario
-from eascope.experiments.scenario_checks import COMMAND_WORDS
+from eascope.experiments.runs.cell import check_image, guest_of, prepare
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.scenario.checks import COMMAND_WORDS
+from eascope.experiments.scenario.members import command
+from eascope.experiments.scenario.names import names
+from eascope.experiments.scenario.program import MOST_WORDS, Program
+from eascope.experiments.scenario.program_kinds import KINDS
+from eascope.experiments.scenario.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_names import names
 from eascope.host.errors import RequestError
 from eascope.rootfs.content import load_content
 from eascope.rootfs.image import ImageArtefact
@@ -65,7 +65,9 @@ def script_of(
     path: str, artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch, *, full: bool = False
 ) -> list[str]:
     """The agent's lines, with images that stand for the real ones."""
-    monkeypatch.setattr("eascope.experiments.cell.with_prepared", lambda image, name, boot: image)
+    monkeypatch.setattr(
+        "eascope.experiments.runs.cell.with_prepared", lambda image, name, boot: image
+    )
     cell = prepare(resolve(Request("juno-r2", "mainline", path, full=full)))
     return cell.machine.script.decode().splitlines()
 

@@ -12,7 +12,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.program_activity import load_program, program_path
 from eascope.experiments.cli.main import main
-from eascope.experiments.program_kinds import KINDS, Kind
+from eascope.experiments.scenario.program_kinds import KINDS, Kind
 from tests.support.command import eascope, output_of
 from tests.support.program_figures import NAME, RECORD, SLOW
 
@@ -93,7 +93,7 @@ def test_a_program_with_figures_runs_at_them(
     command = ["run", "--platform", "juno-r2", "--variant", "mainline", "--no-noise", "--json"]
     folder = tmp_path / "activity"
     monkeypatch.setattr(
-        "eascope.experiments.request.load_program",
+        "eascope.experiments.runs.request.load_program",
         lambda platform, name: load_program(platform, name, folder),
     )
     rates, assumed = [], []

@@ -13,10 +13,10 @@ from eascope.analysis.recordings.device import device_of
 from eascope.analysis.recordings.read import read_recording
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.experiments import recorded
 from eascope.experiments.cli.main import main
-from eascope.experiments.recorded import Attributes, Burst, Recorded, Thread, guest_file
-from eascope.experiments.recording_toml import draft_of
+from eascope.experiments.recordings.toml import draft_of
+from eascope.experiments.scenario import recorded
+from eascope.experiments.scenario.recorded import Attributes, Burst, Recorded, Thread, guest_file
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from tests.support import recordings as of

@@ -12,7 +12,8 @@ from eascope.configs.activity import Activity
 from eascope.configs.devicetree import RNG_SEED
 from eascope.configs.platform import Platform
 from eascope.experiments.controls import Controls
-from eascope.experiments.others import (
+from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.scenario.others import (
     BACKGROUND_SHARE,
     BACKGROUND_THREADS,
     BACKGROUND_WORK_US,
@@ -20,8 +21,7 @@ from eascope.experiments.others import (
     STIR_WORK_US,
     others,
 )
-from eascope.experiments.replicate import start_within_us
-from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.scenario.replicate import start_within_us
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.cells import Artefacts, prepared
 from tests.support.scenarios import SECOND, write

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from eascope.analysis.derive import derive
-from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls, reference_iteration_ns
-from eascope.experiments.request import Names, Request, resolve
-from eascope.experiments.runs import execute
-from eascope.experiments.warnings import (
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.warnings import (
     rate_warnings,
     without_eas,
     without_effect,
@@ -122,7 +122,7 @@ def test_planned_variants_are_expected_of_and_not_run(
 ) -> None:
     planned = "soon"
     with_one = replace(load_catalogue(), planned={planned: "not built yet"})
-    for room in ("eascope.experiments.request", "eascope.kernels.naming"):
+    for room in ("eascope.experiments.runs.request", "eascope.kernels.naming"):
         monkeypatch.setattr(f"{room}.load_catalogue", lambda: with_one)
     path = tmp_path / "x.toml"
     extra = f'\n[[expect]]\nvariant = "{planned}"\nstatement = "migrations > 3"\nsource = "none"\n'

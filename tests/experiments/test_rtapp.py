@@ -10,10 +10,10 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.replicate import start_offset_us
-from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.scenario.replicate import start_offset_us
+from eascope.experiments.scenario.workload import iterations_per_us
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.workload import iterations_per_us
 from eascope.host.errors import RequestError
 from tests.support.scenarios import SECOND, write
 

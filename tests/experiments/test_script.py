@@ -11,11 +11,11 @@ from eascope.analysis.records.cell import ProgramRecord
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.eliding_copy import COPY
-from eascope.experiments.cell import prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.request import resolve
-from eascope.experiments.rtapp import compile_scenario
-from eascope.experiments.script import script
+from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.request import resolve
+from eascope.experiments.runs.script import script
 from eascope.host.errors import RequestError
 from eascope.host.imports import REPO
 from eascope.kernels.switches import ENERGY_AWARE, FEATURES, IDLE_GOVERNOR, INTERRUPTS, STATS

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments import runs
-from eascope.experiments.runs import Run, check, execute
+from eascope.experiments.runs import runs
+from eascope.experiments.runs.runs import Run, check, execute
 from eascope.host.cache import runs_root
 from eascope.host.claims import claims_on
 from tests.support.fake import KEY, cell
@@ -26,7 +26,7 @@ from eascope.host import claims
 claims.LOOK_S, claims.BEAT_S, claims.LEASE_S = 0.02, 0.05, float(sys.argv[3])
 claims.this_boot = lambda: sys.argv[1]
 claims.started_at = lambda _: 1
-from eascope.experiments.runs import execute
+from eascope.experiments.runs.runs import execute
 from tests.support import fake
 def slow(_):
     print("begun", flush=True)

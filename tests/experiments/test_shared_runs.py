@@ -26,12 +26,12 @@ from eascope.analysis.derive import Derived
 from eascope.analysis.glance import everything
 from eascope.analysis.records.cell import CELL
 from eascope.configs.platform_file import PLATFORMS
-from eascope.experiments import pool
-from eascope.experiments.cell import Cell, prepare
 from eascope.experiments.cli.main import main
-from eascope.experiments.finished import derived_for
-from eascope.experiments.request import Names, resolve
-from eascope.experiments.scenario_names import ROOT
+from eascope.experiments.runs import pool
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.finished import derived_for
+from eascope.experiments.runs.request import Names, resolve
+from eascope.experiments.scenario.names import ROOT
 from eascope.experiments.sweeps import part
 from eascope.experiments.sweeps.part import run_part
 from eascope.host.cache import runs_root

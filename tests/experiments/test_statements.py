@@ -12,8 +12,8 @@ from eascope.analysis.records.verdict import REFUTED, SHOWN
 from eascope.analysis.statement import MeasurePath, parse
 from eascope.analysis.verdicts import judge
 from eascope.configs.platform_file import load_platform
+from eascope.experiments.scenario.names import names
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.scenario_names import names
 
 SEEDS = 20
 #: Of values of a statement's measures: all, or as many at random.

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from eascope.experiments import trace_events
 from eascope.experiments.controls import Controls
-from eascope.experiments.trace_events import (
+from eascope.experiments.runs import trace_events
+from eascope.experiments.runs.trace_events import (
     ROOM_FOR_DECISIONS,
     ROOM_FOR_EVENTS,
     TRACE_EVENTS,

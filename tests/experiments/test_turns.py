@@ -10,9 +10,9 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp import compile_scenario
+from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.scenario.turns import AUDIO_PPM, CYCLE, VSYNC_US
 from eascope.experiments.scenario_file import load_scenario
-from eascope.experiments.turns import AUDIO_PPM, CYCLE, VSYNC_US
 from tests.support.scenarios import SECOND, write
 
 FRAME = "run_us = 2_500\nperiod_us = 16_667"

@@ -9,18 +9,11 @@ from eascope.host.cache import artefact
 from eascope.host.dry import NotBuilt, nothing_built, refuse, work_folder
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache that is not there yet."""
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def build(folder: Path) -> None:
     (folder / "file").write_text("built")
 
 
-def test_a_dry_run_names_a_missing_artefact_with_its_estimate(cache: Path) -> None:
+def test_a_dry_run_names_a_missing_artefact_with_its_estimate(own_cache: Path) -> None:
     with nothing_built():
         with pytest.raises(NotBuilt) as caught:
             artefact("kernel", {"name": "x"}, build, label="kernel x", estimate_s=300)
@@ -28,10 +21,11 @@ def test_a_dry_run_names_a_missing_artefact_with_its_estimate(cache: Path) -> No
         with pytest.raises(NotBuilt) as caught:
             artefact("kernel", {"name": "x"}, build, estimate="unknown: up to 1 h")
         assert (caught.value.label, caught.value.estimate) == ("kernel", "unknown: up to 1 h")
-    assert not cache.exists()
+    assert not own_cache.exists()
 
 
-def test_a_dry_run_uses_an_artefact_without_marking_the_use(cache: Path) -> None:
+@pytest.mark.usefixtures("own_cache")
+def test_a_dry_run_uses_an_artefact_without_marking_the_use() -> None:
     folder = artefact("kernel", {"name": "x"}, build)
     before = folder.stat().st_mtime_ns
     with nothing_built():
@@ -39,14 +33,14 @@ def test_a_dry_run_uses_an_artefact_without_marking_the_use(cache: Path) -> None
     assert folder.stat().st_mtime_ns == before
 
 
-def test_a_dry_run_builds_cheap_artefacts_in_a_temporary_folder(cache: Path) -> None:
+def test_a_dry_run_builds_cheap_artefacts_in_a_temporary_folder(own_cache: Path) -> None:
     with nothing_built():
         folder = artefact("devicetree", {"name": "x"}, build)
         assert (folder / "file").read_text() == "built"
         assert artefact("devicetree", {"name": "x"}, build) == folder
         assert work_folder() in folder.parents
     assert not folder.exists()
-    assert not cache.exists()
+    assert not own_cache.exists()
 
 
 def test_outside_nothing_is_refused() -> None:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * placing ROUNDS PREV MASK [FIRST [POLICY]]: where a small task that ran last on the CPU PREV is put when it
- * wakes up. CPU 3 is idle then and has utilization left of a task that sleeps; on each of the other
- * CPUs of MASK a small task runs. Prints how often it was put on which of the CPUs 0 to 3. It looks
- * from the period FIRST on, with 0 or by default once EAS places tasks. The small tasks of MASK have
- * POLICY: i is SCHED_IDLE, f is SCHED_FIFO without its boost.
+ * placing ROUNDS PREV MASK [FIRST [POLICY]]: where a small task that ran last on the CPU PREV is put
+ * when it wakes up. CPU 3 has utilization left then of a task that sleeps. On each of the CPUs of MASK a
+ * small task runs; the other ones of 0 to 3 are idle. Prints how often it was put on which of these. It
+ * looks from the period FIRST on, with 0 or by default once EAS places tasks. The small tasks of MASK
+ * have POLICY: i is SCHED_IDLE, f is SCHED_FIFO without its boost.
  */
 #include <sched.h>
 #include <signal.h>
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	mask = strtoul(argv[3], NULL, 0);
 	if (fork() == 0)
 		run_on(LOADED, start, 0, LOADED_UNTIL_US);
-	for (int cpu = 0; cpu < LOADED; cpu++)
+	for (int cpu = 0; cpu <= LOADED; cpu++)
 		if (mask & 1UL << cpu && fork() == 0) {
 			set_policy(argc > 5 ? *argv[5] : 0);
 			run_on(cpu, start, OTHERS_FROM_US, OTHERS_UNTIL_US);

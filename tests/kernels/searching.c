@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * searching ROUNDS NICE [BOOST]: all CPUs but 3 always run. A task that may use the CPUs 0 to 3 was last
- * on CPU 0 and waits for an event; one on CPU 1 sends it. Prints how often it woke up on which of the
- * CPUs 0 to 3. NICE is its latency_nice.
+ * searching ROUNDS NICE [BOOST [MS]]: all CPUs but 3 always run. A task that may use the CPUs 0 to 3
+ * was last on CPU 0, for MS, and waits for an event; one on CPU 1 sends it. Prints how often it woke
+ * up on which of the CPUs 0 to 3. NICE is its latency_nice.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -55,7 +55,10 @@ int main(int argc, char **argv)
 	if (syscall(SYS_sched_setattr, 0, &attr, 0) || setpriority(PRIO_PROCESS, 0, -10))
 		return fail("searching");
 	for (int round = 0; round < rounds; round++) {
-		if (pin(0, 0) || write(ready, &word, sizeof(word)) < 0 || use_cpus(LITTLES) ||
+		if (pin(0, 0))
+			return fail("searching");
+		run_ms(argc > 4 ? atoi(argv[4]) : 0);
+		if (write(ready, &word, sizeof(word)) < 0 || use_cpus(LITTLES) ||
 		    read(event, &word, sizeof(word)) < 0)
 			return fail("searching");
 		found[sched_getcpu()]++;

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.errors import RequestError
 from eascope.kernels import naming, variants
 from eascope.kernels.naming import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments.script import UCLAMP_IN_USE
+from eascope.experiments.runs.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import STATS
 from tests.support.command import ran

@@ -20,7 +20,7 @@ from eascope.kernels.state import (
 )
 from eascope.kernels.switches import ENERGY_AWARE, FEATURES, check_switches
 from eascope.kernels.variants import Variant, boot_args, load_catalogue
-from tests.support.boot_switches import at_boot
+from tests.support.boot_switches import at_boot, refusals
 from tests.support.kernel_guest import boot
 from tests.support.releases import booted, kernel_of
 
@@ -159,7 +159,9 @@ def test_what_it_does_not_take_is_named(
 def test_a_kernel_boots_with_the_switches_that_variants_leave_alone(
     name: str, juno: Platform, tmp_path: Path
 ) -> None:
-    boot(kernel_of(name).image, juno, at_boot(name), tmp_path / "out")
+    """Each then takes its greatest value, and keeps it where a wrong one is written."""
+    lines = [*at_boot(name), *refusals(name)]
+    assert boot(kernel_of(name).image, juno, lines, tmp_path / "out").text("taken") == ""
 
 
 def test_a_feature_is_compared_as_a_word(juno: Platform, tmp_path: Path) -> None:

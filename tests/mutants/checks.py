@@ -11,7 +11,7 @@ import sys
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from eascope.host.proc import need, run
 from eascope.host.toolchain import arm64_tool
 from eascope.kernels.build import KernelArtefact
 from tests.mutants.code import Changed
-from tests.mutants.plugin import BOUND, COVER, LINES
+from tests.mutants.plugin import BOUND, COVER, KILLS, LINES
 from tests.support.repo import REPO
 
 HERE = Path(__file__).parent
@@ -41,6 +41,7 @@ class Check:
     :param key: of its name, its file and what that file boots, and of the kernel.
     :param end: how it ends on the whole kernel.
     :param seen: a bit for each of the kernel's instructions, if it is executed.
+    :param boot: what it shares with other checks; empty: it boots by itself.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Check:
     end: str
     cpu_s: float
     seen: bytes
+    boot: str = ""
 
     @property
     def asked(self) -> bool:
@@ -100,6 +102,7 @@ def _key(name: str, kernel: KernelArtefact) -> str:
     support = [REPO / f"tests/support/{word}.py" for word in re.findall(r"support\.(\w+)", text)]
     queue = kernel.name.partition("@")[0]
     support += sorted((REPO / "tests/support").glob(f"{queue}_*checks.py"))
+    support += [ROOM / f"{file.stem.removeprefix('test_')}.py"]
     text += "".join(path.read_text() for path in support if path.is_file())
     programs = [path for path in sorted(ROOM.glob("*.c")) if re.search(rf"\b{path.stem}\b", text)]
     digests = [sha256_file(path) for path in (file, *support, *programs) if path.is_file()]
@@ -127,7 +130,7 @@ class Reach:
             return None
         line = json.loads(path.read_bytes())
         seen = zlib.decompress(base64.b64decode(line["seen"]))
-        return Check(name, key, line["end"], line["cpu_s"], seen)
+        return Check(name, key, line["end"], line["cpu_s"], seen, line["boot"])
 
     def cover(self, names: Sequence[str]) -> Iterator[Check]:
         """Run checks on the whole kernel, each by itself; what they execute is kept."""
@@ -162,10 +165,32 @@ class Reach:
         return 0 <= bit < 8 * len(check.seen) and bool(check.seen[bit // 8] >> bit % 8 & 1)
 
 
-def fastest_first(checks: Iterable[Check]) -> list[Check]:
-    return sorted(checks, key=lambda check: (check.cpu_s, check.name))
+def cheapest_first(checks: Iterable[Check], odds: Callable[[Check], float]) -> list[Check]:
+    """In the order of the time that each boot takes for a kill; its checks one after the other.
+
+    :param odds: that a check kills a mutant.
+    """
+    boots: dict[str, list[Check]] = defaultdict(list)
+    for check in sorted(checks, key=lambda check: (check.cpu_s, check.name)):
+        boots[check.boot or check.name].append(check)
+    ranked = sorted(boots.values(), key=lambda those: those[-1].cpu_s / sum(map(odds, those)))
+    return [check for those in ranked for check in those]
 
 
 def ask(checks: Sequence[Check], folder: Path) -> Iterator[Mapping[str, str]]:
-    """How each of ``checks`` ends on the kernel that the cache has, up to the first that kills."""
-    yield from _pytest(folder, *(check.name for check in checks), **{BOUND: str(PATIENCE_S)})
+    """How each of ``checks`` ends on the kernel that the cache has, up to the first that kills.
+
+    One that was too slow ends its pytest, in which nothing else can be believed. The others are
+    asked by another, but for those that share its boot.
+    """
+    left, before = list(checks), 0
+    while left and len(left) != before:
+        asked, before = {check.name: check for check in left}, len(left)
+        for line in _pytest(folder, *asked, **{BOUND: str(PATIENCE_S)}):
+            yield line
+            left.remove(asked[line["check"]])
+            if line["end"] in KILLS:
+                return
+            if line["end"] == "too slow":
+                boot = asked[line["check"]].boot
+                left = [check for check in left if not boot or check.boot != boot]

@@ -8,7 +8,7 @@ import pytest
 
 from eascope.host.errors import RequestError
 from tests.mutants import __main__ as machine
-from tests.mutants.checks import Check
+from tests.mutants.checks import Check, cheapest_first
 from tests.mutants.code import Changed
 from tests.mutants.plugin import KILLS
 from tests.mutants.source import Mutant, drawn
@@ -76,6 +76,20 @@ def test_what_kills(ends: list[str], last: str, tmp_path: Path) -> None:
     assert ("checks that reach it" in text) == last.startswith("0")
 
 
+def test_the_order_of_checks(tmp_path: Path) -> None:
+    """By the time for a kill, with what earlier mutants tell; who shares a boot stays together."""
+    together = [Check(name, name, "passed", s, b"", "boot") for name, s in (("c", 6), ("d", 3))]
+    journal = machine.Journal(tmp_path / "journal")
+    begins = {check.name: journal.odds(check) for check in (QUICK, SLOW)}
+    assert begins == {"a": 0.1, "b": 0.1}
+    ordered = cheapest_first([*together, SLOW, QUICK], journal.odds)
+    assert [check.name for check in ordered] == ["a", "b", "d", "c"]
+    for mutant in ORDER[:2]:  # a: 1 s at 1/12; b: 2 s at 3/12
+        for name, end in (("a", "passed"), ("b", "assertion")):
+            journal.note(mutant, key=name, check=name, end=end, says="")
+    assert [check.name for check in cheapest_first([QUICK, SLOW], journal.odds)] == ["b", "a"]
+
+
 def test_equal_code_and_what_does_not_compile_are_no_mutants(tmp_path: Path) -> None:
     made = Made(["equal", "not compiled", CHANGED], {2: ["assertion", "passed"]})
     text = ran(made, tmp_path / "journal", 1)
@@ -108,6 +122,14 @@ def test_a_new_check_is_asked_of_survivors_alone(tmp_path: Path) -> None:
     later.checks = [Check("a new one", "new key", "passed", 3, b"")]
     assert ran(later, path).endswith("2 of 2 killed")
     assert later.done == ["build 1", "a new one on 1"]
+
+
+def test_a_check_that_was_too_slow_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    assert ran(Made([CHANGED], {0: ["passed", "too slow"]}), path, 1).endswith("0 of 1 killed")
+    later = Made([CHANGED], {0: ["passed", "assertion"]})
+    assert ran(later, path, 1).endswith("1 of 1 killed")
+    assert later.done == ["build 0", "b on 0"]
 
 
 def test_what_is_marked_is_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from eascope.configs.core import Core, list_cores, load_core
 from eascope.host.errors import RequestError
+from eascope.power.level import load_level
 from eascope.power.mcpat import CYCLE, DERIVED, PARTS, g_of_t, load_derived
+from tests.support.refusals import refusal
 
 
 def changed(core: Core, inputs: dict[str, Any]) -> list[str]:
@@ -98,8 +100,8 @@ def test_leakage_by_temperature() -> None:
 
 
 def test_unknown_core_and_broken_file(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"did you mean cortex-a5"):
-        load_derived("cortex-a5x")
+    for load, name, near in ((load_derived, "cortex-a5x", "a5"), (load_level, "cortex-x2", "x1")):
+        assert f"did you mean cortex-{near}" in refusal(load, name)
     record = json.loads((DERIVED / "cortex-a53.json").read_text())
     del record["energy_pj"][CYCLE]
     (tmp_path / "cortex-a53.json").write_text(json.dumps(record))

@@ -222,23 +222,20 @@ def test_em_table_of_what_the_kernel_is_told(juno: Platform) -> None:
         em_rows(juno, model=given_model("published", ["bigg=+20%"]))
 
 
-@pytest.mark.parametrize("core", [core for core in list_cores() if core != "cortex-a15"])
+@pytest.mark.parametrize("core", list_cores())
 def test_dynamic_power_is_the_anchors(core: str) -> None:
+    """The calibrated core keeps its own level."""
     level = load_level(core)
+    if core == "cortex-a15":
+        clock = level.factors["clock"] * level.power.pj("core.cycles")
+        assert (level.level, level.coefficient) == (1, None)
+        assert level.dynamic_pj()["clock"] == pytest.approx(clock)
+        return
     parts = level.active_w(1000, 0.9, 57)
     dynamic = sum(watts for name, watts in parts.items() if name != "leakage")
     assert level.coefficient is not None
     assert dynamic == pytest.approx(level.coefficient * 1000 * 0.81 * 1e-6)
     assert parts["leakage"] > 0
-
-
-def test_the_calibrated_core_keeps_its_level() -> None:
-    level = load_level("cortex-a15")
-    assert level.level == 1
-    assert level.coefficient is None
-    assert level.dynamic_pj()["clock"] == pytest.approx(
-        level.factors["clock"] * level.power.pj("core.cycles")
-    )
 
 
 def test_opp_microwatt_rises_and_stays_near_the_published_model(juno: Platform) -> None:
@@ -249,17 +246,6 @@ def test_opp_microwatt_rises_and_stays_near_the_published_model(juno: Platform) 
         for opp, microwatts in zip(cluster.opps, watts, strict=True):
             # The published figure is dynamic power from the same coefficient: leakage comes on top.
             assert opp.power_uw < microwatts < 1.1 * opp.power_uw
-
-
-def test_shared_power_has_a_clock_and_leakage() -> None:
-    parts = load_level("cortex-a72").shared_w(1000, 0.9, 57)
-    assert set(parts) == {"cluster_clock", "leakage"}
-    assert all(watts > 0 for watts in parts.values())
-
-
-def test_unknown_core() -> None:
-    with pytest.raises(RequestError, match=r"did you mean cortex-x1\?"):
-        load_level("cortex-x2")
 
 
 def test_nobody_asks_the_platform_says(pixel6: Platform) -> None:
@@ -358,3 +344,9 @@ def test_the_chips_part_follows(juno: Platform, juno_activity: Activity) -> None
     assert model.chip_fj(3 * MS, 7 * MS) == {shared: 3 * MS * 40_000 + 7 * MS * 5_000}
     assert with_shared(model, "off").chip_fj(3 * MS, 7 * MS) == {shared: 3 * MS * 40_000}
     assert with_shared(model, "zero").chip_fj(3 * MS, 7 * MS) == {shared: 0}
+
+
+def test_shared_power_has_a_clock_and_leakage() -> None:
+    parts = load_level("cortex-a72").shared_w(1000, 0.9, 57)
+    assert set(parts) == {"cluster_clock", "leakage"}
+    assert all(watts > 0 for watts in parts.values())

@@ -15,12 +15,7 @@ from eascope.host.errors import EascopeError
 from eascope.host.record import Record
 from eascope.power.events import load_events
 from eascope.power.mcpat import CYCLE, DERIVED, POWER_MODELS
-from eascope.power.records import (
-    ActivityRecord,
-    CalibrationRecord,
-    ExpressionsRecord,
-    ordered_json,
-)
+from eascope.power.records import ActivityRecord, CalibrationRecord, ExpressionsRecord, ordered_json
 
 SCALING = sorted(
     path.stem for path in (DERIVED / "scaling").glob("*.json") if path.stem != "g-of-t"

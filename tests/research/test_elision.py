@@ -9,7 +9,7 @@ import pytest
 from eascope.configs.activity import Activity, at_measured_speeds
 from eascope.configs.platform import Platform
 from eascope.experiments.renew.costed import CostedRun
-from eascope.experiments.request import resolve
+from eascope.experiments.runs.request import resolve
 from eascope.power.derived import DerivedPower, busy_events
 from eascope.power.events import load_events
 from eascope.power.mcpat import CYCLE

@@ -15,10 +15,10 @@ import pytest
 from eascope.analysis.compare import comparison
 from eascope.analysis.records.verdict import Verdict
 from eascope.host.errors import EascopeError, RequestError
-from research.draw import Study, drawn, file_of, size
+from research.draw import Study, asked, drawn, file_of, size
 from research.run import (
     TABLES,
-    asked,
+    _group,
     main,
     only,
     record_of,
@@ -101,6 +101,17 @@ def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
     assert other["assumed_by"] == ["", "power"]
     assert other["assumed_low"] == other["change"]
     assert other["assumed_high"] == 200
+
+
+def test_an_axis_that_needs_runs_is_varied_where_the_plan_says_so() -> None:
+    usual, more = (
+        _group(next(asked(of)), of).cases.cases
+        for axes in ([], ["fair_server"])
+        for of in (plan(variants=["mainline", "cas"], axes=axes),)
+    )
+    (case,) = (case for case in more if case not in usual)
+    assert case.axis == "fair_server"
+    assert [names.variant.name for names in case.names] == ["mainline", "cas"]
 
 
 def test_a_comparison_on_another_engine_has_both() -> None:
@@ -191,7 +202,7 @@ def test_a_statement_on_what_was_not_measured_stays_in_the_record() -> None:
     assert verdict_row(absent)[3] == "not measured"
     assert verdict_row(replace(absent, met=False))[3] == absent.verdict == "undecided"
     depends = replace(absent, met=True, verdict="depends on", depends_on=("shared_power", "power"))
-    assert verdict_row(depends)[3] == "depends on shared power and power source"
+    assert verdict_row(depends)[3] == "depends on shared power and power model"
 
 
 def test_the_size_of_a_statement_is_its_scenarios() -> None:
@@ -206,6 +217,7 @@ def test_the_size_of_a_statement_is_its_scenarios() -> None:
     [
         ({"scenarios": ["smkoe"]}, "unknown scenario 'smkoe'"),
         ({"platform": "juno"}, "unknown platform 'juno'"),
+        ({"axes": ["weather"]}, "unknown axis of the plan 'weather'"),
         ({"conditions": ["boards"]}, "conditions 'boards': allowed: source, platform"),
     ],
 )

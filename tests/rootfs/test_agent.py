@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.support.agent import AgentRun
 
@@ -23,75 +23,38 @@ def test_nothing_is_done_after_exit(agent: Agent) -> None:
     assert agent(HEAD + b"exit\nnonsense\n").status == 0
 
 
-@pytest.mark.parametrize(
-    ("script", "reason"),
-    [
-        (b"", "the script's first line must be 'eascope-script 1'"),
-        (b"eascope-script 2\nexit\n", "script line 1: the script's first line must be"),
-        (HEAD, "script line 1: the script ends without 'exit'"),
-        (HEAD + b"exit", "script line 2: the script is cut off: its last line has no newline"),
-        (HEAD + b"frob 1\n", "script line 2: unknown verb 'frob'"),
-        (HEAD + b"\nexit\n", "script line 2: verb is missing"),
-        (HEAD + b"wri\0te a b\n", "script line 2: zero byte"),
-        (HEAD + b"exit now\n", "script line 2: nothing may follow here: 'now'"),
-        (HEAD + b"until-ms 5\n", "script line 2: until-ms 5: before start"),
-        (HEAD + b"sleep-ms\n", "script line 2: sleep-ms: N is missing"),
-        (HEAD + b"sleep-ms -5\n", "script line 2: sleep-ms: N = '-5': allowed: a whole number"),
-        (HEAD + b"sleep-ms 5s\n", "script line 2: sleep-ms: N = '5s': allowed"),
-        (HEAD + b"sleep-us 5s\n", "script line 2: sleep-us: N = '5s': allowed"),
-        (HEAD + b"sleep-us 3600000001\n", "script line 2: sleep-us: N = '3600000001': allowed"),
-        (HEAD + b"sleep-ms 99999999\n", "script line 2: sleep-ms: N = '99999999': allowed"),
-        (HEAD + b"file /tmp/x 10\nabc\n", "script line 2: file: 10 bytes wanted"),
-        (HEAD + b"file /tmp/x ten\nabc\n", "script line 2: file: LENGTH = 'ten': allowed"),
-        (HEAD + b"file /nonexistent/x 3\nabc\n", "file /nonexistent/x: No such file"),
-        (HEAD + b"write /proc/version\n", "script line 2: write: VALUE is missing"),
-        (HEAD + b"write /nonexistent 1\n", "write /nonexistent 1: No such file"),
-        (HEAD + b"expect /nonexistent 1\n", "expect /nonexistent: No such file"),
-        (HEAD + b"expect /dev/null 1\n", "expect /dev/null: found '', wanted '1'"),
-        (HEAD + b"contains /proc/mounts \x7f\n", "contains /proc/mounts: "),
-        (
-            HEAD + b"word /proc/filesystems nodevice\n",
-            "word /proc/filesystems: no 'nodevice' in it",
-        ),
-        (HEAD + b"word /proc/filesystems sysf\n", "word /proc/filesystems: no 'sysf' in it"),
-        (HEAD + b"word /proc/filesystems\n", "script line 2: word: WORD is missing"),
-        (HEAD + b"bytes /nonexistent 0 00\n", "bytes /nonexistent: No such file"),
-        (HEAD + b"bytes /proc/version 0 0g\n", "bytes: HEX = '0g': allowed: 1 to 64 bytes as"),
-        (HEAD + b"bytes /proc/version 0 000\n", "bytes: HEX = '000': allowed"),
-        (HEAD + b"bytes /proc/version 0 " + b"00" * 65 + b"\n", "': allowed: 1 to 64 bytes"),
-        (HEAD + b"exists /nonexistent\n", "exists /nonexistent: No such file"),
-        (HEAD + b"absent /proc\n", "absent /proc: it is there"),
-        (HEAD + b"thread\n", "script line 2: thread: NAME is missing"),
-        (HEAD + b"thread not-there\n", "thread not-there: there is none of this name"),
-        (HEAD + b"latency-nice a b\n", "script line 2: latency-nice: N is missing"),
-        (HEAD + b"latency-nice a b -21\n", "latency-nice: N = '21': allowed: a whole number"),
-        (HEAD + b"latency-nice a b 1\n", "no program was spawned as 'a'"),
-        (HEAD + b"affinity not-there 0 1\n", "affinity not-there: there is none of this name"),
-        (HEAD + b"affinity no-thread\n", "affinity: CPU is missing"),
-        (HEAD + b"batch a b\n", "no program was spawned as 'a'"),
-        (HEAD + b"slice a b 100001\n", "slice: US = '100001': allowed: a whole number"),
-        (HEAD + b"report /nonexistent\n", "report /nonexistent: No such file"),
-        (HEAD + b"collect /nonexistent x\n", "collect /nonexistent: No such file"),
-        (HEAD + b"collect /proc/version ../x\n", "collect: NAME = '../x': allowed: a plain"),
-        (HEAD + b"collect /proc x\n", "collect /proc: Is a directory"),
-        (HEAD + b"mkdir /nonexistent/x\n", "mkdir /nonexistent/x: No such file"),
-        (HEAD + b"spawn\n", "spawn: NAME is missing"),
-        (HEAD + b"spawn a\n", "spawn: program is missing"),
-        (HEAD + b"spawn a/b ls\n", "spawn: NAME = 'a/b': allowed"),
-        (HEAD + b"spawn a /nonexistent x\n", "spawn /nonexistent: No such file"),
-        (HEAD + b"wait a\n", "no program was spawned as 'a'"),
-        (HEAD + b"kill a\n", "no program was spawned as 'a'"),
-        (HEAD + b"trace-setup 0 sched:sched_switch\n", "trace-setup: BUFFER_KB = '0': allowed"),
-        (HEAD + b"trace-setup x\n", "trace-setup: BUFFER_KB = 'x': allowed"),
-        (HEAD + b"trace-collect\n", "trace-collect: there was no trace-setup"),
-    ],
+#: Lines after the head.
+BAD = (
+    *("frob 1", "\nexit", "wri\0te a b", "exit now", "until-ms 5"),
+    *("sleep-ms", "sleep-ms -5", "sleep-ms 5s", "sleep-us 5s", "sleep-ms 99999999"),
+    *("sleep-us 3600000001", "file /tmp/x 10\nabc", "file /tmp/x ten\nabc"),
+    *("file /nonexistent/x 3\nabc", "write /proc/version", "write /nonexistent 1"),
+    *("expect /nonexistent 1", "expect /dev/null 1", "word /proc/filesystems nodevice"),
+    *("word /proc/filesystems sysf", "word /proc/filesystems", "bytes /nonexistent 0 00"),
+    *("bytes /proc/version 0 0g", "bytes /proc/version 0 000", "exists /nonexistent"),
+    *("bytes /proc/version 0 " + "00" * 65, "absent /proc", "thread"),
+    *("thread not-there", "latency-nice a b", "latency-nice a b -21"),
+    *("latency-nice a b 1", "affinity not-there 0 1", "affinity no-thread", "batch a b"),
+    *("slice a b 100001", "report /nonexistent", "collect /nonexistent x"),
+    *("collect /proc/version ../x", "collect /proc x", "mkdir /nonexistent/x", "spawn"),
+    *("spawn a", "spawn a/b ls", "spawn a /nonexistent x", "wait a", "kill a"),
+    *("trace-setup 0 sched:sched_switch", "trace-setup x", "trace-collect"),
 )
-def test_bad_script(agent: Agent, script: bytes, reason: str) -> None:
+NO_SCRIPTS = (b"", b"eascope-script 2\nexit\n", HEAD, HEAD + b"exit")
+
+
+def failure(agent: Agent, script: bytes) -> str:
     run = agent(script)
     assert run.status == 1
-    assert reason in run.failure
-    assert run.failure.startswith("script line " if script else "the script's")
     assert run.lines[-1] == f"FAIL {run.failure}"
+    return run.failure
+
+
+def test_bad_script(agent: Agent, snapshot: SnapshotAssertion) -> None:
+    assert {line: failure(agent, HEAD + f"{line}\n".encode()) for line in BAD} == snapshot
+    assert [failure(agent, script) for script in NO_SCRIPTS] == snapshot
+    mounts = failure(agent, HEAD + b"contains /proc/mounts \x7f\n")
+    assert mounts.startswith("script line 2: contains /proc/mounts: ")
 
 
 def test_file_write_expect(agent: Agent, tmp_path: Path) -> None:
@@ -171,23 +134,18 @@ def test_children(agent: Agent) -> None:
     assert run.status == 0, run.lines
 
 
-@pytest.mark.parametrize(
-    ("lines", "reason"),
-    [
-        (b"spawn a sh -c false\nwait a\n", "line 3: a failed: exit status 1, no output"),
-        (b"spawn a ls /nonexistent\nwait a\n", "a failed: exit status 2, last output: "),
-        (b"spawn a sleep 100\nwait a 50\n", "line 3: wait a: still running after 50 ms"),
-        (
-            b"spawn a sh -c true\nsleep-ms 500\nkill a\n",
-            "a had ended before 'kill': exit status 0, no output",
-        ),
-        (b"spawn a sleep 100\nspawn a sleep 100\n", "spawn: 'a' was spawned before"),
-    ],
+CHILDREN = (
+    "spawn a sh -c false\nwait a\n",
+    "spawn a sleep 100\nwait a 50\n",
+    "spawn a sh -c true\nsleep-ms 500\nkill a\n",
+    "spawn a sleep 100\nspawn a sleep 100\n",
 )
-def test_failing_children(agent: Agent, lines: bytes, reason: str) -> None:
-    run = agent(HEAD + lines + b"exit\n")
-    assert run.status == 1
-    assert reason in run.failure
+
+
+def test_failing_children(agent: Agent, snapshot: SnapshotAssertion) -> None:
+    assert [failure(agent, HEAD + lines.encode() + b"exit\n") for lines in CHILDREN] == snapshot
+    listed = failure(agent, HEAD + b"spawn a ls /nonexistent\nwait a\nexit\n")
+    assert "a failed: exit status 2, last output: " in listed
 
 
 def test_marks_and_sleep(agent: Agent) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eascope.experiments.guest_image import COPIES, guest_image, main
+from eascope.experiments.runs.guest_image import COPIES, guest_image, main
 from eascope.host import toolchain
 from eascope.host.debian_sources import SourceTarball
 from eascope.host.errors import EascopeError, RequestError
@@ -56,10 +56,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (checkout / "Makefile").write_text("export BR2_VERSION := 2025.02.16\n")
     (checkout / "Config.in").write_text("")
     programs.mkdir()
-    for name, text in {
-        "make": MAKE.format(folder=tmp_path),
-        "fakeroot": "",
-    }.items():
+    for name, text in (("make", MAKE.format(folder=tmp_path)), ("fakeroot", "")):
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     (tmp_path / "info.json").write_text(json.dumps(INFO))
@@ -91,21 +88,18 @@ def what_buildroot_makes() -> bytes:
 def test_an_image_of_what_buildroot_makes(site: Path) -> None:
     image = buildroot_image.buildroot_image("minimal", ())
     present = parse(image.path.read_bytes())
-    assert present["init"][1] == b"agent"
-    assert present["exec/rt-app"][1] == b"rt-app"
-    assert present["bin/trace-cmd"][1] == b"trace-cmd"
+    contents = {"init": b"agent", "exec/rt-app": b"rt-app", "bin/trace-cmd": b"trace-cmd"}
+    assert {name: present[name][1] for name in contents} == contents
     assert stat.S_ISLNK(present["bin/rt-app"][0]["mode"])
-    provided = image.provenance.provided
-    assert provided
-    assert provided.provider == "buildroot"
-    assert provided.packages["buildroot"] == "2025.02.16"
-    assert provided.packages["busybox"] == f"busybox of {SOURCES_VARIABLE}"
-    assert image.provenance.image == ""
-    assert image.provenance.members == {}
-    assert image.provenance.agent.compiler.startswith(f"{toolchain.cross_prefix()}gcc")
-    calls = (site / "calls").read_text().count("-j1")
+    made = image.provenance
+    assert made.provided
+    assert made.provided.provider == "buildroot"
+    assert made.provided.packages["buildroot"] == "2025.02.16"
+    assert made.provided.packages["busybox"] == f"busybox of {SOURCES_VARIABLE}"
+    assert (made.image, made.members) == ("", {})
+    assert made.agent.compiler.startswith(f"{toolchain.cross_prefix()}gcc")
     assert buildroot_image.buildroot_image("minimal", ()).path == image.path
-    assert (site / "calls").read_text().count("-j1") == calls == 1
+    assert (site / "calls").read_text().count("-j1") == 1
 
 
 def test_the_members_of_the_programs_image(site: Path) -> None:
@@ -133,12 +127,8 @@ def test_what_stands_in_place_of_a_host_package(
 
     What a package's own file says afterwards of how it is installed is not done.
     """
-    tools = {
-        "host-zic": buildroot_site.HostTool(
-            "coreutils", ("true", "false"), "sbin", needs=("host-lib",)
-        ),
-        "host-lib": buildroot_site.HostTool("libcrypt-dev", ()),
-    }
+    zic = buildroot_site.HostTool("coreutils", ("true", "false"), "sbin", needs=("host-lib",))
+    tools = {"host-zic": zic, "host-lib": buildroot_site.HostTool("libcrypt-dev", ())}
     monkeypatch.setattr(buildroot_site, "HOST_TOOLS", tools)
     (tmp_path / "local.mk").write_text(buildroot_site.local_mk(tmp_path, {}))
     recipe = "\t$(HOST_ZIC_INSTALL_CMDS)\n\t$(HOST_LIB_INSTALL_CMDS)\n"
@@ -173,10 +163,15 @@ def test_sources_that_cannot_be_had(site: Path) -> None:
     assert not list((site / "cache/buildroot").glob("*/rootfs.cpio"))
 
 
+def tool_is(monkeypatch: pytest.MonkeyPatch, *names: str, **more: Any) -> None:
+    """Package moon stands in place of the host packages ``names``."""
+    tool = buildroot_site.HostTool("moon", **more)
+    for name in names:
+        monkeypatch.setitem(buildroot_site.HOST_TOOLS, name, tool)
+
+
 def test_a_host_tool_that_is_missing(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        buildroot_site.HOST_TOOLS, "host-fakeroot", buildroot_site.HostTool("moon", ("no-such",))
-    )
+    tool_is(monkeypatch, "host-fakeroot", programs=("no-such",))
     with pytest.raises(EascopeError, match=r"no-such.*moon"):
         buildroot_image.buildroot_image("minimal", ())
 
@@ -191,11 +186,9 @@ def a_program(folder: Path, name: str, version: str) -> Path:
 def test_a_host_tool_that_is_too_old(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its release is asked for; one of eascope's own environment goes before the system's."""
     a_program(site / "programs", "moon", "1.0.1")
-    tool = buildroot_site.HostTool("moon", ("moon",), oldest=(1, 3))
-    monkeypatch.setitem(buildroot_site.HOST_TOOLS, "host-fakeroot", tool)
-    with pytest.raises(
-        EascopeError, match=r"moon: version 1\.0\.1: allowed: 1\.3 or newer: run: .*"
-    ):
+    tool_is(monkeypatch, "host-fakeroot", programs=("moon",), oldest=(1, 3))
+    words = r"moon: version 1\.0\.1: allowed: 1\.3 or newer: run: .*"
+    with pytest.raises(EascopeError, match=words):
         buildroot_image.buildroot_image("minimal", ())
     own = a_program(site / "own", "moon", "1.10.0")
     monkeypatch.setattr(sys, "executable", str(own / "python"))
@@ -211,14 +204,11 @@ def test_sources_on_which_automake_has_not_run(site: Path, monkeypatch: pytest.M
     buildroot_image.buildroot_image("minimal", ())
     assert "BUSYBOX_AUTORECONF" not in (site / "local.mk").read_text()
     (busybox / "Makefile.in").unlink()
-    for name in buildroot_site._AUTORECONF:
-        tool = buildroot_site.HostTool("moon", ("make",))
-        monkeypatch.setitem(buildroot_site.HOST_TOOLS, name, tool)
+    tool_is(monkeypatch, *buildroot_site._AUTORECONF, programs=("make",))
     buildroot_image.buildroot_image("minimal", ())
     assert "BUSYBOX_AUTORECONF = YES" in (site / "local.mk").read_text()
     (busybox / "configure.ac").touch()
-    missing = buildroot_site.HostTool("moon", ("no-such",))
-    monkeypatch.setitem(buildroot_site.HOST_TOOLS, "host-libtool", missing)
+    tool_is(monkeypatch, "host-libtool", programs=("no-such",))
     with pytest.raises(EascopeError, match=r"no-such.*moon"):
         buildroot_image.buildroot_image("minimal", ())
 
@@ -313,18 +303,13 @@ def test_the_package_of_ours_is_compiled_as_everywhere() -> None:
 
 
 def test_each_configuration_names_options_that_the_tree_or_the_list_has() -> None:
-    ours = set(
-        re.findall(
-            r"^config (\w+)",
-            "".join(path.read_text() for path in (TREE / "package").glob("*/Config.in")),
-            re.M,
-        )
-    )
-    listed = {program.option for program in load_content().provided()}
+    texts = "".join(path.read_text() for path in (TREE / "package").glob("*/Config.in"))
+    known = {*re.findall(r"^config (\w+)", texts, re.M), "BR2_PACKAGE_BUSYBOX"}
+    known |= {program.option for program in load_content().provided()}
     for name in load_content().images:
-        named = set(re.findall(r"^(BR2_PACKAGE_\w+)=y$", defconfig(name).read_text(), re.M))
-        assert "BR2_TARGET_ROOTFS_CPIO=y" in defconfig(name).read_text()
-        assert named <= ours | listed | {"BR2_PACKAGE_BUSYBOX"}
+        text = defconfig(name).read_text()
+        assert "BR2_TARGET_ROOTFS_CPIO=y" in text
+        assert {*re.findall(r"^(BR2_PACKAGE_\w+)=y$", text, re.M)} <= known
 
 
 def test_perf_is_built_without_shellcheck_where_the_host_has_it() -> None:

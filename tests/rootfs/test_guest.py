@@ -17,8 +17,8 @@ from eascope.engines.qemu.eliding_copy import COPY
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.records import MARKS, READY, START, STOP, read_marks
 from eascope.engines.registry import get_engine
-from eascope.experiments.cell import BOOT
-from eascope.experiments.guest_image import guest_image
+from eascope.experiments.runs.cell import BOOT
+from eascope.experiments.runs.guest_image import guest_image
 from eascope.host.lisa import host_trace_cmd
 from eascope.kernels.build import kernel
 from eascope.kernels.events import trace_symbols
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.guest
 
 HEAD = b"eascope-script 1\n"
 TRANSPORT = b"eascope,transport-hint"
+TOO_SMALL = r"ring buffer of cpu \d was too small: dropped events: [1-9]"
 Boot = Callable[..., Path]
 
 
@@ -180,9 +181,7 @@ def test_a_program_that_ends_for_want_of_buffers_is_not_blamed(boot: Boot) -> No
     program = b"set -e\ni=0\nwhile [ $i -lt 300 ]; do\ni=$((i+1))\n"
     program += b"echo more > /sys/kernel/tracing/trace_marker\ndone\n"
     script = script.replace(HEAD, HEAD + b"file /tmp/marks %d\n%s\n" % (len(program), program))
-    assert re.search(
-        r"ring buffer of cpu \d was too small: dropped events: [1-9]", reason(boot, script)
-    )
+    assert re.search(TOO_SMALL, reason(boot, script))
 
 
 @pytest.mark.parametrize(
@@ -205,10 +204,7 @@ def test_failure_reaches_the_engine(boot: Boot, lines: bytes, wanted: str) -> No
 def test_too_small_ring_buffer_fails_the_run(boot: Boot) -> None:
     script = HEAD + b"trace-setup 4 sched:sched_switch sched:sched_waking\nstart\n"
     script += workload(300) + b"wait rt-app\nstop\ntrace-collect\nexit\n"
-    assert re.search(
-        r"ring buffer of cpu \d was too small: dropped events: [1-9]",
-        reason(boot, script),
-    )
+    assert re.search(TOO_SMALL, reason(boot, script))
 
 
 def test_unknown_transport_is_said_on_the_console(boot: Boot) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from eascope.engines.gem5.eliding_copy import elide
 from eascope.engines.qemu.eliding_copy import elide_hint
-from eascope.experiments.guest_image import COPIES
+from eascope.experiments.runs.guest_image import COPIES
 from eascope.host import cache, lisa
 from eascope.host.cache import cache_root, sha256_file
 from eascope.host.errors import EascopeError
@@ -73,9 +73,8 @@ def test_no_path_of_this_machine_in_the_agent() -> None:
     assert str(cache_root()).encode() not in agent
 
 
-def test_missing_compiler_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+def test_missing_compiler_is_one_line(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(own_cache))
     with pytest.raises(EascopeError, match=r"gcc is not installed: run: .* libc6-dev\S* \("):
         guest_agent()
 

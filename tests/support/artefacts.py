@@ -14,8 +14,8 @@ import pytest
 
 from eascope.engines.qemu.build import plugin
 from eascope.engines.qemu.provider import qemu
-from eascope.experiments.guest_image import guest_image
-from eascope.experiments.request import DOUBLE, double
+from eascope.experiments.runs.guest_image import guest_image
+from eascope.experiments.runs.request import DOUBLE, double
 from eascope.host.errors import EascopeError
 from eascope.host.lisa import lisa_binaries
 from eascope.host.proc import say

@@ -20,7 +20,7 @@ from eascope.configs.platform import Platform
 from eascope.engines.base import EngineRun, Machine
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.qemu.layout import LAYOUT
-from eascope.experiments.guest_image import guest_image
+from eascope.experiments.runs.guest_image import guest_image
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
 from eascope.kernels.build import kernel

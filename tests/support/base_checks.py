@@ -12,7 +12,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.base import EngineFailed
 from eascope.engines.records import START, STOP
-from eascope.experiments.script import UCLAMP_IN_USE
+from eascope.experiments.runs.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.switches import FEATURES, ONLINE, STATS

@@ -51,6 +51,23 @@ FILES_OF: dict[str, dict[str, str]] = {
 for _both, _one in (("sum-feec", "feec"), ("sum-push", "push")):
     FEATURES_OF[_both], FILES_OF[_both] = FEATURES_OF[_one], dict(FILES_OF[_one])
 del FILES_OF["sum-feec"]["eas_margin"]
+#: The greatest value of files that do not take any number, and what else they refuse.
+GREATEST: dict[str, tuple[str, ...]] = {
+    "uclamp_wait": ("2", "3"),
+    "uclamp_wait_deadband": ("1024", "1025"),
+    **{name: ("2", "3") for name in ("feec_mode", "eas_push")},
+    **{name: ("1", "2") for name in ("feec_pd_opp", "feec_v5", "eas_margin")},
+    "eas_group_filter": ("1", "2", "aut"),
+    "latnice_search": ("proportional", "prop", "1"),
+    "latnice_prefer_idle": ("on", "1"),
+    "latnice_pack": ("19", "20"),
+    "latnice_idle": ("poll", "polls", "2"),
+    "latnice_idle_hold_ms": ("2147483647", "2147483648"),
+    "sched_mc_power_savings": ("2", "3"),
+    **{name: ("1", "2") for name in ("sched_mc_keep_misfit", "sched_asym_packing")},
+}
+#: Which no file takes: below all, no number, more than fits.
+NEVER = ("-1", "x", "''", "1" * 40)
 #: Features that other releases do not have, and that a later queue removes with the maximum.
 ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER")
 REMOVED_BY = {"sum": ONLY_DEFAULT_RELEASE}
@@ -73,4 +90,25 @@ def at_boot(kernel: str) -> list[str]:
             if not spec.release or name not in ONLY_DEFAULT_RELEASE
         ),
         *(f"expect {SCHED_DEBUG}/eascope/{name} {value}" for name, value in files.items()),
+    ]
+
+
+def refusals(kernel: str) -> list[str]:
+    """The agent's lines that try wrong values; they collect as ``taken`` what a file has taken."""
+    lines, tried = [], []
+    for name in (name for queue in kernel_named(kernel).series for name in FILES_OF[queue]):
+        if name in GREATEST:
+            greatest, *wrong = GREATEST[name]
+            path = f"{SCHED_DEBUG}/eascope/{name}"
+            lines += [f"write {path} {greatest}", f"expect {path} {greatest}"]
+            words = " ".join([*wrong, *NEVER])
+            tried.append(f"for word in {words}; do echo $word >{path} && echo {name} $word; done")
+            tried.append(f"[ $(cat {path}) = {greatest} ] || echo {name} has $(cat {path})")
+    script = "; ".join(["exec 2>/dev/null", *tried, ":"])
+    lines += [f"file /tmp/try.sh {len(script)}", script]
+    return [
+        *lines,
+        "spawn taken /bin/busybox sh /tmp/try.sh",
+        "wait taken",
+        "collect /tmp/taken.log taken",
     ]

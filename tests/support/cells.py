@@ -10,10 +10,10 @@ import pytest
 
 from eascope.engines.base import Engine, Identity, Machine
 from eascope.engines.registry import get_engine
-from eascope.experiments import cell as cells
-from eascope.experiments import request as requests
-from eascope.experiments.cell import Cell, prepare
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs import cell as cells
+from eascope.experiments.runs import request as requests
+from eascope.experiments.runs.cell import Cell, prepare
+from eascope.experiments.runs.request import Request, resolve
 from eascope.host.record import Record
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.variants import Kernel
@@ -75,7 +75,7 @@ class Artefacts:
 
 
 def with_artefacts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
-    """Give `experiments.cell` and `experiments.request` what stands for built artefacts."""
+    """Give `runs.cell` and `runs.request` what stands for built artefacts."""
     standing = Artefacts(folder)
     monkeypatch.setenv("EASCOPE_CACHE", str(folder / "cache"))
     monkeypatch.setattr(cells, "_kernel", standing.kernel)

@@ -18,10 +18,10 @@ from eascope.configs.platform_file import load_platform
 from eascope.configs.resolved import machine_json
 from eascope.engines.base import EngineFailed, EngineRun
 from eascope.engines.records import TRACE
-from eascope.experiments.cell import Cell
-from eascope.experiments.inputs import MACHINE
-from eascope.experiments.runs import RAW, execute
-from eascope.experiments.scenario import WindowLengths
+from eascope.experiments.runs.cell import Cell
+from eascope.experiments.runs.inputs import MACHINE
+from eascope.experiments.runs.runs import RAW, execute
+from eascope.experiments.scenario.scenario import WindowLengths
 from tests.support.records import cell_record
 
 KEY = "ab" * 32

@@ -13,8 +13,8 @@ from eascope.engines.base import EngineRun, Machine, ProgramSpeed
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.records import MARKS, read_marks
 from eascope.engines.registry import get_engine
-from eascope.experiments.cell import BOOT
-from eascope.experiments.guest_image import guest_image
+from eascope.experiments.runs.cell import BOOT
+from eascope.experiments.runs.guest_image import guest_image
 from eascope.rootfs.cpio import Archive
 
 

@@ -105,6 +105,8 @@ def _searching(nice: int, search: str, *, energy_aware: bool = False) -> Case:
 
 _IDLE = {"latnice_prefer_idle": "on"}
 _PLACING = "/bin/placing 10 0 0x7"
+#: Only CPU 0 is idle, the last where a search looks that begins at CPU 1.
+_LAST_IDLE = "/bin/placing 10 1 0xe"
 
 
 def _idles(nice: int, idle: str, hold_ms: int | None = None) -> Case:
@@ -125,6 +127,8 @@ CASES = {
     "idle-own": Case(f"latnice -1 {_PLACING}", _IDLE),
     "idle-group": Case("placing 10 0 0x7", _IDLE, group="-1"),
     "idle-group-overruled": Case(f"latnice 0 {_PLACING}", _IDLE, group="-1"),
+    "idle-first-off": Case(f"latnice -1 {_LAST_IDLE}"),
+    "idle-first": Case(f"latnice -1 {_LAST_IDLE}", _IDLE),
     "pack-off": Case("packed 8 19"),
     "pack-less": Case("packed 8 15", {"latnice_pack": "16"}),
     "pack": Case("packed 8 16", {"latnice_pack": "16"}),
@@ -170,6 +174,9 @@ def check_prefer_idle(found: Mapping[str, Found]) -> None:
     for name in ("idle-own", "idle-group"):
         assert found[name].lines[0][3] >= 9, name
         assert found[name].counted["latnice_idle"] >= 10
+    # Whichever CPU that is, though EAS leaves it with a busy one.
+    assert found["idle-first-off"].lines[0][1] >= 9
+    assert found["idle-first"].lines[0][0] >= 9
     # Before the program has a value of its own, it has the group's.
     assert found["idle-group-overruled"].counted["latnice_idle"] < 10
 
@@ -197,14 +204,15 @@ def check_gate(found: Mapping[str, Found]) -> None:
         assert deeper >= 20, name
         assert found[name].counted["idle_gated"] == 0
         assert late[name] > 500
+    # 25 sleeps of ten ticks each: for ever, the tick stops; else it goes on for 10 ms.
     ((first, deeper, _),) = found["gate"].lines
-    assert first >= 25
+    assert 25 <= first < 2 * 25
     assert deeper == 0
     assert found["gate"].counted["idle_gated"] >= 25
     assert late["gate"] < 200
     # It counts for 10 of 40 ms: after that the tick chooses again.
     ((first, deeper, _),) = found["gate-aged"].lines
-    assert first >= 20
+    assert first >= 2 * 25
     assert deeper >= 20
     assert late["gate-aged"] > 500
 

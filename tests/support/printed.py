@@ -18,7 +18,7 @@ from pathlib import Path
 from eascope.configs.platform_file import list_platforms
 from eascope.experiments.cli.list_names import KINDS
 from eascope.experiments.cli.verbs import make_parser
-from eascope.experiments.scenario_names import names as scenario_names
+from eascope.experiments.scenario.names import names as scenario_names
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.variants import load_variants
 from tests.support.markdown import code_lines, code_words

@@ -20,8 +20,8 @@ from eascope.configs.platform import Cluster, Platform
 from eascope.engines.base import EngineFailed
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.provider import qemu
-from eascope.experiments.cell import BOOT
-from eascope.experiments.guest_image import guest_image
+from eascope.experiments.runs.cell import BOOT
+from eascope.experiments.runs.guest_image import guest_image
 from eascope.host.proc import need, run
 from eascope.kernels.switches import STATS
 from eascope.rootfs.cpio import Archive

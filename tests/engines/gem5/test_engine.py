@@ -8,13 +8,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from eascope.configs.activity import Activity
-from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed, Machine
 from eascope.engines.gem5 import provider as gem5_provider
 from eascope.engines.gem5.engine import Gem5Engine
@@ -45,19 +44,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Machine:
-    for name in ("image", "dtb", "initramfs", "vmlinux"):
-        (tmp_path / name).write_text(name)
-    return Machine(
-        juno,
-        juno_activity,
-        image=tmp_path / "image",
-        dtb=tmp_path / "dtb",
-        initramfs=tmp_path / "initramfs",
-        vmlinux=tmp_path / "vmlinux",
-        script=b"a script\n",
-        cmdline="quiet",
-    )
+def machine(tmp_path: Path, linux_like: Machine) -> Machine:
+    files = {name: tmp_path / name for name in ("image", "dtb", "initramfs", "vmlinux")}
+    for name, path in files.items():
+        path.write_text(name)
+    return replace(linux_like, **files, script=b"a script\n")  # type: ignore[arg-type]
 
 
 def checkpoints(tmp_path: Path) -> list[Path]:

@@ -12,8 +12,8 @@ from eascope.configs.platform import Platform
 from eascope.engines.base import Machine
 from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.registry import get_engine
-from eascope.experiments.cell import BOOT
-from eascope.experiments.guest_image import guest_image
+from eascope.experiments.runs.cell import BOOT
+from eascope.experiments.runs.guest_image import guest_image
 from eascope.kernels.build import kernel
 
 pytestmark = [pytest.mark.gem5, pytest.mark.guest, pytest.mark.long]

@@ -24,12 +24,12 @@ from eascope.engines.gem5.elision import elision
 from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.records import MARKS, START, STOP, read_marks
 from eascope.engines.registry import get_engine
-from eascope.experiments.cell import BOOT, prepare
 from eascope.experiments.controls import Controls
-from eascope.experiments.guest_image import guest_image
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import check, execute
-from eascope.experiments.script import elision_lines
+from eascope.experiments.runs.cell import BOOT, prepare
+from eascope.experiments.runs.guest_image import guest_image
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import check, execute
+from eascope.experiments.runs.script import elision_lines
 from eascope.kernels.build import kernel
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least

@@ -23,9 +23,7 @@ from eascope.power.events import load_events
 from eascope.power.model import SHARED_PART
 from eascope.rootfs.elide import CALL_INSTRUCTIONS, ITERATION_INSTRUCTIONS
 
-pytestmark = [
-    pytest.mark.gem5,
-]
+pytestmark = [pytest.mark.gem5]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ CLUSTER: Any = {
 }
 
 
-def _recorder(snapshots: list[dict[str, float]], columns: dict[str, tuple[Term, ...]]) -> Recorder:
+def _recorder(*snapshots: Mapping[str, float], **columns: tuple[Term, ...]) -> Recorder:
     layout = cluster_layout(CLUSTER, reading(columns), reading({}))
     recorder = Recorder([layout], list(columns), PARTS)
     for shot in snapshots:
@@ -61,45 +62,35 @@ def _table(recorder: Recorder) -> list[dict[str, float]]:
     return [dict(zip(recorder.columns, row, strict=True)) for row in rows]
 
 
+def _own(recorder: Recorder) -> list[dict[str, float]]:
+    """Rows of the CPU."""
+    return [row for row in _table(recorder) if row["cpu"] == 0]
+
+
 def test_a_change_in_the_middle_is_billed_with_the_opp_that_was_in_force() -> None:
     """The snapshot at 1 us has the fast clock, which was in force until then."""
     recorder = _recorder(
-        [
-            {"t": 0, "period": FAST, "cycles": 100, "instructions": 10, "ON": 0},
-            {"t": 1e6, "period": FAST, "cycles": 1100, "instructions": 810, "ON": 1e6},
-            {
-                "t": 3e6,
-                "period": SLOW,
-                "cycles": 2100,
-                "instructions": 1410,
-                "ON": 1.5e6,
-                "CLK_GATED": 1e6,
-                "OFF": 0.5e6,
-            },
-        ],
-        {},
+        {"t": 0, "period": FAST, "cycles": 100, "instructions": 10, "ON": 0},
+        {"t": 1e6, "period": FAST, "cycles": 1100, "instructions": 810, "ON": 1e6},
+        {"t": 3e6, "period": SLOW, "cycles": 2100, "instructions": 1410, "ON": 1.5e6}
+        | {"CLK_GATED": 1e6, "OFF": 0.5e6},
     )
-    first, second = [row for row in _table(recorder) if row["cpu"] == 0]
-    assert (first["t0_ns"], first["t1_ns"]) == (0, 1000)
-    assert (first["khz"], first["uv"]) == (1_000_000, 1_000_000)
-    assert (first["cycles"], first["instructions"], first["on_ns"]) == (1000, 800, 1000)
-    assert (second["t0_ns"], second["t1_ns"]) == (1000, 3000)
-    assert (second["khz"], second["uv"]) == (500_000, 800_000)
-    assert (second["cycles"], second["instructions"]) == (1000, 600)
-    assert (second["on_ns"], second["gated_ns"], second["off_ns"]) == (500, 1000, 500)
+    names = [*("t0_ns", "t1_ns", "khz", "uv", "cycles", "instructions")]
+    names += ["on_ns", "gated_ns", "off_ns"]
+    assert [[row[name] for name in names] for row in _own(recorder)] == [
+        [0, 1000, 1_000_000, 1_000_000, 1000, 800, 1000, 0, 0],
+        [1000, 3000, 500_000, 800_000, 1000, 600, 500, 1000, 500],
+    ]
     assert recorder.rows()[1] == {"only": 1}
 
 
 def test_a_mark_breaks_no_row_when_rows_are_joined() -> None:
     recorder = _recorder(
-        [
-            {"t": 0, "period": FAST},
-            {"t": 1e6, "period": FAST, "cycles": 1000},
-            {"t": 2e6, "period": FAST, "cycles": 2000},
-        ],
-        {},
+        {"t": 0, "period": FAST},
+        {"t": 1e6, "period": FAST, "cycles": 1000},
+        {"t": 2e6, "period": FAST, "cycles": 2000},
     )
-    (row,) = [row for row in _table(recorder) if row["cpu"] == 0]
+    (row,) = _own(recorder)
     assert (row["t0_ns"], row["t1_ns"], row["cycles"]) == (0, 2000, 2000)
     assert recorder.rows()[1] == {"only": 0}
     apart = [row for row in recorder.rows(join=False)[0] if row[1] == 0]
@@ -107,59 +98,41 @@ def test_a_mark_breaks_no_row_when_rows_are_joined() -> None:
 
 
 def test_a_change_at_the_very_edge_makes_no_empty_row() -> None:
-    recorder = _recorder(
-        [
-            {"t": 0, "period": FAST},
-            {"t": 0, "period": FAST},
-            {"t": 1e6, "period": SLOW, "cycles": 500},
-            {"t": 1e6, "period": SLOW, "cycles": 500},
-        ],
-        {},
-    )
-    (row,) = [row for row in _table(recorder) if row["cpu"] == 0]
+    first, last = {"t": 0, "period": FAST}, {"t": 1e6, "period": SLOW, "cycles": 500}
+    (row,) = _own(_recorder(first, first, last, last))
     assert (row["t0_ns"], row["t1_ns"], row["khz"]) == (0, 1000, 500_000)
 
 
 def test_cycles_of_simple_models_follow_from_the_time_on() -> None:
     recorder = _recorder(
-        [
-            {"t": 0, "period": SLOW, "cycles": -1},
-            {"t": 4e6, "period": SLOW, "cycles": -1, "ON": 1e6, "CLK_GATED": 3e6},
-        ],
-        {},
+        {"t": 0, "period": SLOW, "cycles": -1},
+        {"t": 4e6, "period": SLOW, "cycles": -1, "ON": 1e6, "CLK_GATED": 3e6},
     )
-    (row,) = [row for row in _table(recorder) if row["cpu"] == 0]
+    (row,) = _own(recorder)
     assert row["cycles"] == 500  # 1 us at 500 MHz
 
 
 def test_columns_are_weighted_sums_of_parts() -> None:
-    columns = {
-        "a": (Term("mix", ("x", "y")), Term("other", (), 2.0)),
-        "b": (Term("mix", ("y",), 0.5),),
-    }
     recorder = _recorder(
-        [
-            {"t": 0, "period": FAST, "mix.x.y": 11, "mix.y": 10, "other": 100},
-            {"t": 1e6, "period": FAST, "mix.x.y": 34, "mix.y": 30, "other": 500},
-        ],
-        columns,
+        {"t": 0, "period": FAST, "mix.x.y": 11, "mix.y": 10, "other": 100},
+        {"t": 1e6, "period": FAST, "mix.x.y": 34, "mix.y": 30, "other": 500},
+        a=(Term("mix", ("x", "y")), Term("other", (), 2.0)),
+        b=(Term("mix", ("y",), 0.5),),
     )
-    (row,) = [row for row in _table(recorder) if row["cpu"] == 0]
-    assert row["a"] == 3 + 20 + 2 * 400
-    assert row["b"] == 0.5 * 20
+    (row,) = _own(recorder)
+    assert (row["a"], row["b"]) == (3 + 20 + 2 * 400, 0.5 * 20)
 
 
 def test_a_formula_of_a_cache_is_the_sum_of_its_vectors() -> None:
-    columns: dict[str, tuple[Term, ...]] = {"a": (Term("dcache.ReadReq.accesses", (), 2.0),)}
     first: dict[str, float] = {"t": 0, "period": FAST}
     first |= {"dcache.ReadReq.hits": 5, "dcache.ReadReq.misses": 1}
     last = first | {"t": 1e6, "dcache.ReadReq.hits": 15, "dcache.ReadReq.misses": 4}
-    (row,) = [row for row in _table(_recorder([first, last], columns)) if row["cpu"] == 0]
+    (row,) = _own(_recorder(first, last, a=(Term("dcache.ReadReq.accesses", (), 2.0),)))
     assert row["a"] == 2 * (10 + 3)
 
 
 def test_an_unknown_clock_is_an_error() -> None:
-    recorder = _recorder([{"t": 0, "period": FAST}, {"t": 1e6, "period": 1234}], {})
+    recorder = _recorder({"t": 0, "period": FAST}, {"t": 1e6, "period": 1234})
     with pytest.raises(ValueError, match="no OPP has a period of 1234 ps"):
         recorder.rows()
 
@@ -171,7 +144,7 @@ def test_two_opps_of_one_period_are_an_error() -> None:
 
 
 def test_memory_has_a_row_of_the_whole_window() -> None:
-    recorder = _recorder([{"t": 5e6, "period": FAST}, {"t": 9e6, "period": FAST}], {})
+    recorder = _recorder({"t": 5e6, "period": FAST}, {"t": 9e6, "period": FAST})
     row = dict(zip(recorder.columns, recorder.memory_row(1234.0), strict=True))
     assert (row["cluster"], row["cpu"], row["dram_pj"]) == (NO_CLUSTER, MEMORY_PART, 1234)
     assert (row["t0_ns"], row["t1_ns"]) == (5000, 9000)

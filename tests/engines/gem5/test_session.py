@@ -149,19 +149,23 @@ def test_simulated_time_is_limited() -> None:
     assert ended == "limit no end after 50 ms of simulated time"
 
 
-def test_a_machine_that_commits_nothing_has_stalled() -> None:
-    machine = FakeMachine([], rate=0)
+@pytest.mark.parametrize(
+    ("machine", "cause", "ms"),
+    [
+        (FakeMachine([], rate=0), "no CPU has committed an instruction for 20 ms", 21),
+        # CPU 0 goes on; CPU 1 hangs with its clock running, half of the time.
+        (
+            FakeMachine([], busy=MS // 2),
+            "CPU 1 was on for 20 ms and has committed no instruction",
+            41,
+        ),
+    ],
+)
+def test_a_cpu_that_is_on_and_commits_nothing_has_stalled(
+    machine: FakeMachine, cause: str, ms: int
+) -> None:
     ended, _, _ = _run(machine)
-    assert ended == "stall no CPU has committed an instruction for 20 ms"
-    assert machine.now == 21 * MS
-
-
-def test_a_cpu_that_is_on_and_commits_nothing_has_stalled() -> None:
-    """CPU 0 goes on; CPU 1 hangs with its clock running, half of the time."""
-    machine = FakeMachine([], busy=MS // 2)
-    ended, _, _ = _run(machine)
-    assert ended == "stall CPU 1 was on for 20 ms and has committed no instruction"
-    assert machine.now == 41 * MS
+    assert (ended, machine.now) == (f"stall {cause}", ms * MS)
 
 
 def test_a_sleeping_cpu_has_not_stalled() -> None:

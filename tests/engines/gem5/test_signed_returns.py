@@ -13,9 +13,7 @@ from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
 from eascope.rootfs.headers import INCLUDE
 
-pytestmark = [
-    pytest.mark.gem5,
-]
+pytestmark = [pytest.mark.gem5]
 
 #: Other registers are written between the hints, as a renaming core gives each write a new one.
 PROGRAM = """

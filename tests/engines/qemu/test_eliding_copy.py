@@ -37,12 +37,8 @@ def test_only_the_function_changes(rt_app: Path) -> None:
 def test_another_rt_app_is_refused_in_one_line(rt_app: Path) -> None:
     original = bytearray(rt_app.read_bytes())
     original[-1] ^= 1
-    with pytest.raises(EascopeError) as caught:
+    with pytest.raises(EascopeError, match=rf"^rt-app: SHA-256 .*{elide.RT_APP_SHA256[:16]}.*\Z"):
         elide_hint(bytes(original))
-    message = str(caught.value)
-    assert "\n" not in message
-    assert message.startswith("rt-app: SHA-256 ")
-    assert elide.RT_APP_SHA256[:16] in message
 
 
 def test_function_in_the_file_is_the_pinned_one(

@@ -48,12 +48,6 @@ def host_load(processes: int) -> Iterator[None]:
         yield
 
 
-def window(out: Path) -> tuple[int, int]:
-    """START and STOP in ns since power-on."""
-    at = {mark.id: mark.t_ns for mark in read_marks(out / MARKS)}
-    return at[START], at[STOP]
-
-
 def test_a_second_is_a_second(linux_machine: Callable[..., Machine], tmp_path: Path) -> None:
     """A sleep of 1 s takes 1.000 s by the engine's clock and by the guest's.
 
@@ -91,10 +85,7 @@ def test_the_time_is_booked_as_entry_and_exit(
     QemuEngine().run(linux_machine(script, platform=slow(juno)), tmp_path / "out")
     marks = [mark.t_ns for mark in read_marks(tmp_path / "out" / MARKS) if mark.id in (START, STOP)]
     rows = pl.read_parquet(tmp_path / "out" / "counters.parquet").filter(pl.col("cpu") >= 0)
-    for begin, end, asleep_ms in (
-        (*marks[:2], ASKED_MS[0] - LAST_ENTRY_MS),
-        (*marks[2:], 0),
-    ):
+    for begin, end, asleep_ms in ((*marks[:2], ASKED_MS[0] - LAST_ENTRY_MS), (*marks[2:], 0)):
         inside = rows.filter((pl.col("t0_ns") >= begin) & (pl.col("t1_ns") <= end))
         per_cpu = inside.group_by("cpu").agg(pl.sum("entry_ns", "exit_ns", "idle2_ns"))
         awake = per_cpu.filter(pl.col("exit_ns") > 0).rows(named=True)

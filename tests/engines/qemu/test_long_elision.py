@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whole cells of scenarios on the fast engine: elided and executed runs are the same."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,22 +8,17 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from eascope.engines.records import STOP
-from eascope.experiments.cell import prepare
+from eascope.engines.records import MARKS, STOP, read_marks
 from eascope.experiments.controls import Controls
-from eascope.experiments.request import Request, resolve
-from eascope.experiments.runs import execute
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.request import Request, resolve
+from eascope.experiments.runs.runs import execute
 from tests.support import linux
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
 #: The cells that docs/concepts/fast-engine.md names.
-SCENARIOS = (
-    "smoke",
-    "eas/video-playback",
-    "uclamp/capped-tasks-spread",
-    "uclamp/frequency-spike",
-)
+SCENARIOS = ("smoke", "eas/video-playback", "uclamp/capped-tasks-spread", "uclamp/frequency-spike")
 
 
 #: Each draws another start, so that slices end at other places of the loops.
@@ -63,13 +57,11 @@ def test_the_window_is_the_same_where_the_loop_has_a_rate_of_its_own(
     """Up to STOP: after it rt-app's file is put away, which is another one in each run."""
     events, rows = [], []
     for run in pair(scenario, "mainline", seed, Controls(speeds="measured")):
-        [stop] = [mark for mark in read_marks(run) if mark["id"] == STOP]
+        [stop] = [mark for mark in read_marks(run / MARKS) if mark.id == STOP]
         events.append(
-            [event for event in linux.events(run / "trace.dat") if event.ns < stop["mono_ns"]]
+            [event for event in linux.events(run / "trace.dat") if event.ns < stop.mono_ns]
         )
-        rows.append(
-            pl.read_parquet(run / "counters.parquet").filter(pl.col("t1_ns") <= stop["t_ns"])
-        )
+        rows.append(pl.read_parquet(run / "counters.parquet").filter(pl.col("t1_ns") <= stop.t_ns))
     assert len(events[0]) > 500
     assert events[0] == events[1]
     assert_same_rows(*rows)
@@ -79,9 +71,3 @@ def assert_same_rows(first: pl.DataFrame, second: pl.DataFrame) -> None:
     """Every column, to the unit."""
     assert first.height > 0
     assert_frame_equal(first, second)
-
-
-def read_marks(run: Path) -> list[dict[str, int]]:
-    """As the engine left them."""
-    marks: list[dict[str, int]] = json.loads((run / "marks.json").read_text())
-    return marks

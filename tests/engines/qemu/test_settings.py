@@ -131,6 +131,14 @@ def test_a_run_without_memory_has_the_key_that_it_had_before(linux_like: Machine
     assert replace(having, mixtures=()).encode() == without.encode()
 
 
+PAGES_OF = "eascope.engines.qemu.settings.program_pages"
+
+
+def speed_of(platform: Platform) -> ProgramSpeed:
+    times = (ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in platform.clusters)
+    return ProgramSpeed("/bin/program", tuple(times))
+
+
 def test_a_run_without_figures_of_programs_has_the_key_that_it_had_before(
     linux_like: Machine, juno: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,10 +146,8 @@ def test_a_run_without_figures_of_programs_has_the_key_that_it_had_before(
     without = settings_of(linux_like)
     assert "programs" not in without.encode()
     assert "program=" not in " ".join(command(without, FILES))
-    monkeypatch.setattr("eascope.engines.qemu.settings.program_pages", lambda *_: (1, 2**64 - 1))
-    times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
-    speed = ProgramSpeed("/bin/program", times)
-    having = settings_of(replace(linux_like, programs=(speed,)))
+    monkeypatch.setattr(PAGES_OF, lambda *_: (1, 2**64 - 1))
+    having = settings_of(replace(linux_like, programs=(speed_of(juno),)))
     assert replace(having, programs=()).encode() == without.encode()
     (program,) = having.programs
     assert program.pages == ("0000000000000001", "f" * 16)
@@ -153,19 +159,12 @@ def test_a_run_without_figures_of_programs_has_the_key_that_it_had_before(
 
 @pytest.mark.parametrize(("programs", "pages"), [(17, 1), (2, 2049)])
 def test_more_programs_than_the_plugin_has_room_for_are_refused(
-    linux_like: Machine,
-    juno: Platform,
-    monkeypatch: pytest.MonkeyPatch,
-    programs: int,
-    pages: int,
+    linux_like: Machine, monkeypatch: pytest.MonkeyPatch, programs: int, pages: int
 ) -> None:
-    monkeypatch.setattr(
-        "eascope.engines.qemu.settings.program_pages", lambda *_: tuple(range(pages))
-    )
-    times = tuple(ClusterProgram(cluster.name, 1.25, 0.5, ()) for cluster in juno.clusters)
-    speed = ProgramSpeed("/bin/program", times)
+    monkeypatch.setattr(PAGES_OF, lambda *_: tuple(range(pages)))
+    speeds = (speed_of(linux_like.platform),) * programs
     with pytest.raises(EascopeError, match="at most 16 programs, 4096 pages"):
-        settings_of(replace(linux_like, programs=(speed,) * programs))
+        settings_of(replace(linux_like, programs=speeds))
 
 
 def test_a_platform_without_a_budget_has_the_key_that_it_had_before(

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from eascope.configs.platform import Platform
-from eascope.experiments.request import Request, resolve
+from eascope.experiments.runs.request import Request, resolve
 from eascope.kernels.build import KernelArtefact, kernel
 from eascope.kernels.state import state_expectations
 from tests.support.columns import least, most

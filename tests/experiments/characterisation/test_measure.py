@@ -168,8 +168,7 @@ def test_the_command_names_the_files_before_it_measures(
     monkeypatch.setattr("eascope.experiments.characterisation.parts.measure_kernels", measured)
     assert main(["characterise", "juno-r2", "--only", "kernels"]) == 0
     assert named == [
-        "if figures differ, configs/activity/juno-r2.json will be written, "
-        "and runs will be derived again\n"
+        "if values differ, configs/activity/juno-r2.json will be written, and results recomputed\n"
     ]
     line = "configs/activity/juno-r2.json: unchanged, not rewritten\n"
     assert capsys.readouterr().err == line

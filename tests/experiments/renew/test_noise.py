@@ -25,7 +25,9 @@ from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import noise as run
 from eascope.experiments.renew.__main__ import main
 from eascope.experiments.renew.noise import record_of
-from eascope.experiments.request import Names
+from eascope.experiments.runs import measure
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.request import Names
 from tests.support.stated import stated
 
 
@@ -79,8 +81,8 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
     assert total["noise_floor"] == pytest.approx(record.cells[0].floors["energy_j.total"])
     percent = record.cells[0].percents["energy_j.total"]
     assert answers(compared)[-1] == (
-        f"noise floor, mainline against itself: +-{percent:.1f} %, 10 other seeds, by the record "
-        "noise.json, of patches that are not known"
+        f"noise floor, mainline against itself: +-{percent:.1f} % (recorded in noise.json, "
+        "10 other seeds, unknown patches)"
     )
     own = replace(compared, null=Null("mainline", *([[]] * 2)))
     assert own.noise is own.null, "what was measured with the comparison counts"
@@ -93,18 +95,18 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
 
 
 def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    def prepared(names: Names, identity: object) -> SimpleNamespace:
+    def prepare(names: Names, identity: object) -> SimpleNamespace:
         request = names.request
         record = replace(stated("mainline", request.seed).cell, variant=request.variant)
         key = f"{request.variant} {request.seed}"
         return SimpleNamespace(names=names, record=record, simkey=key, asked=key)
 
-    def ran(cells: Sequence[SimpleNamespace], after: object) -> list[Derived]:
-        return [replace(stated("mainline", cell.record.seed), cell=cell.record) for cell in cells]
+    def ran(cells: Sequence[SimpleNamespace], read: object) -> list[dict[BilledBy, Derived]]:
+        seeds = [replace(stated("mainline", cell.record.seed), cell=cell.record) for cell in cells]
+        return [{BilledBy(): each} for each in seeds]
 
-    monkeypatch.setattr(run, "identity_of", lambda engine: None)
-    monkeypatch.setattr(run, "prepare", prepared)
-    monkeypatch.setattr(run, "run_all", ran)
+    for name, stand_in in (("identity_of", str), ("prepare", prepare), ("run_all", ran)):
+        monkeypatch.setattr(measure, name, stand_in)
     (compared,) = run.measure([("juno-r2", "smoke")], 10)
     assert isinstance(compared.null, Null)
     assert [item.cell.seed for item in compared.null.runs] == [*range(10)]
@@ -161,12 +163,20 @@ def test_only_stale_floors_are_measured_and_the_others_kept(
     assert [cell.seeds for cell in result.cells] == [10, 20, 10]
 
 
+NAMED = "give --scenario and two variants or more, or neither"
+ASSUMED = ["assumptions", "mainline", "cas", "--scenario", "smoke"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["noise", "--seeds", "9"], "--seeds 9: allowed: at least 10"),
         (["noise", "eas/vdeo"], "unknown scenario"),
         (["noise", "--stale"], "--stale: every floor of the record has today's patches"),
+        (["assumptions", "mainline"], NAMED),
+        (["assumptions", "--scenario", "smoke"], NAMED),
+        ([*ASSUMED, "--seeds", "19"], "allowed: at least 20"),
+        (["assumptions"], "it has nothing yet"),
     ],
 )
 def test_a_wrong_request_is_one_line(
@@ -179,5 +189,6 @@ def test_a_wrong_request_is_one_line(
 ) -> None:
     Noise(Origin("unknown", RUNS), record.cells).write(tmp_path / "noise.json")
     monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    monkeypatch.setattr(command, "RANGES", tmp_path / "none.json")
     assert main(arguments) == 2
     assert words in capsys.readouterr().err

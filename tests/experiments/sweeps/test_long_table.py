@@ -10,8 +10,13 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.experiments.cli.main import main
-from eascope.experiments.sweeps.campaign_table import against, plain
-from eascope.experiments.sweeps.differences import differences, other_work, place_of
+from eascope.experiments.sweeps.campaign_table import (
+    against,
+    differences,
+    other_work,
+    place_of,
+    plain,
+)
 from eascope.experiments.sweeps.long_table import MeasuredCell
 from eascope.experiments.sweeps.part import run_part
 from tests.support.campaigns import StandInRuns, campaign, part_of, surveyed
@@ -28,7 +33,7 @@ def table(lines: Iterable[str]) -> list[dict[str, str]]:
 def test_a_line_for_each_cell_and_measure(artefacts: Artefacts, juno: Platform) -> None:
     plan = campaign(seeds=2, set={"little.cpus": [2, 4]})
     run_part(part_of(surveyed(plan)), StandInRuns())
-    lines = table(plain(surveyed(plan), []))
+    lines = table(plain(surveyed(plan), []).lines)
     assert list(lines[0]) == [
         *("platform", "little.cpus", "scenario", "variant"),
         *("seed", "run", "measure", "unit", "value"),
@@ -37,7 +42,7 @@ def test_a_line_for_each_cell_and_measure(artefacts: Artefacts, juno: Platform) 
     assert cells == {(v, n, s) for v in ("mainline", "cas") for n in "24" for s in "01"}
     keys = [(*list(line.values())[:5], line["measure"]) for line in lines]
     assert len(set(keys)) == len(keys)
-    energies = table(plain(surveyed(plan), ["energy_j.total"]))
+    energies = table(plain(surveyed(plan), ["energy_j.total"]).lines)
     assert len(energies) == 8
     assert {line["unit"] for line in energies} == {"J"}
     assert all(float(line["value"]) > 0 for line in energies)
@@ -106,9 +111,9 @@ def test_platforms_are_compared_and_other_work_is_said(
     plan = campaign(seeds=2, set={"little.cpus": [2, 4]})
     run_part(part_of(surveyed(plan)), StandInRuns())
     capsys.readouterr()
-    lines, rows = against(surveyed(plan), "little.cpus", ["energy_j.total"])
+    made, rows = against(surveyed(plan), "little.cpus", ["energy_j.total"])
     assert "values of little.cpus may stand for different work" in capsys.readouterr().err
-    read = table(lines)
+    read = table(made.lines)
     assert [(line["little.cpus"], line["against"], line["variant"]) for line in read] == [
         ("4", "2", "mainline"),
         ("4", "2", "cas"),

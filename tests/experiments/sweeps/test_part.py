@@ -7,11 +7,11 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.engines.records import Failure
-from eascope.experiments.cell import Cell
-from eascope.experiments.runs import Run
+from eascope.experiments.runs.cell import Cell
+from eascope.experiments.runs.runs import Run
 from eascope.experiments.sweeps.ledger import DONE, FAILED, read_ledger
 from eascope.experiments.sweeps.part import SweepPart, run_part, split
-from eascope.experiments.sweeps.session import SweepProgress, part_size
+from eascope.experiments.sweeps.session import part_size, progress_words
 from eascope.experiments.sweeps.survey import totals_of
 from eascope.host.cache import runs_root
 from eascope.host.errors import Again, EascopeError
@@ -150,4 +150,4 @@ def test_size_of_parts(cells: int, jobs: int, size: int) -> None:
     ],
 )
 def test_what_is_left(done: int, failed: int, spent_s: float, words: str) -> None:
-    assert SweepProgress(40, 100.0, terminal=False).words(done, failed, spent_s) == words
+    assert progress_words(40, done, failed, spent_s, 100.0) == words

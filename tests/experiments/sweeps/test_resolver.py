@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from eascope.experiments import controls
-from eascope.experiments.cell import prepare
-from eascope.experiments.request import Names
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.request import Names
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign
 from eascope.experiments.sweeps.resolver import Resolver, platform_name

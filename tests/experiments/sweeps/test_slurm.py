@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.sweeps import array_script, session
-from eascope.experiments.sweeps.array_script import write_array
+from eascope.experiments.sweeps import session
 from eascope.experiments.sweeps.session import (
     SweepSession,
     check_snakemake,
     environment,
     slurm_environment,
+    write_array,
 )
 from eascope.host.errors import EascopeError, RequestError
 from tests.support.campaigns import campaign, part_of, surveyed
@@ -120,7 +120,7 @@ def test_an_array_has_no_more_tasks_than_slurm_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A task of many parts runs every MOST_TASKS-th, and fails when one of them has."""
-    monkeypatch.setattr(array_script, "MOST_TASKS", most)
+    monkeypatch.setattr(session, "MOST_TASKS", most)
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\nbasename "$4" .json\n[ "$(basename "$4")" != 0.json ]\n')
     python.chmod(0o755)

@@ -9,7 +9,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.experiments.cli.plan import plan_lines, plan_object
 from eascope.experiments.cli.status import campaign_lines, campaign_object
-from eascope.experiments.pool import BESIDE_S, BOOT_S
+from eascope.experiments.runs.pool import BESIDE_S, BOOT_S
 from eascope.experiments.sweeps.ledger import (
     DONE,
     LedgerFile,

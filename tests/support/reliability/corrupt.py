@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eascope.analysis.derived_folder import DERIVED
-from eascope.experiments.finished import derived_by
-from eascope.experiments.runs import OUTSIDE, Run, check
+from eascope.experiments.runs.finished import derived_by
+from eascope.experiments.runs.runs import OUTSIDE, Run, check
 from eascope.experiments.sweeps.ledger import ledger_folder, problems_of, read_ledger
 from eascope.host.cache import cache_root, check_artefact, entries
 from eascope.host.errors import EascopeError

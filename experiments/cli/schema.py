@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope schema``: JSON Schema of a kind of file, with which editors complete and check it."""
+
+from __future__ import annotations
+
+import argparse
+
+from eascope.experiments.cli.explain import KINDS, declared
+from eascope.experiments.cli.output import print_json
+
+SUMMARY = "print the JSON Schema of a kind of file, for editors"
+EXAMPLE = "eascope schema scenario"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The kind."""
+    parser.add_argument("kind", metavar="KIND", help=" | ".join(KINDS))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the schema.
+
+    :raises RequestError: for a kind whose keys are not declared.
+    """
+    from eascope.host.keys import schema
+
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    print_json({"$schema": draft, "title": options.kind, **schema(declared(options.kind))})
+    return 0

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The record of a cell, ``cell.json``, made from the cell's parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from eascope.analysis.records.cell import (
+    CELL,
+    SCHEMA,
+    CellRecord,
+    ControlsRecord,
+    EnergyModelRecord,
+    IdentityRecord,
+    Inputs,
+    KernelRecord,
+    Settings,
+    SourceConditionsRecord,
+    WindowRecord,
+)
+from eascope.engines.base import Identity
+from eascope.experiments.runs.request import Names, without_figures
+from eascope.experiments.scenario.scenario import Move, Write
+from eascope.experiments.scenario.workload import FTRACE, Workload
+from eascope.kernels.build import KernelArtefact
+from eascope.power.given import given_record
+from eascope.rootfs.image import ImageArtefact
+
+
+def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
+    names: Names,
+    *,
+    image: KernelArtefact,
+    guest: ImageArtefact,
+    workload: Workload,
+    events: Sequence[str],
+    trace_kib: int,
+    digests: dict[str, str],
+    simkey: str,
+    identity: Identity,
+    settings: dict[str, Any],
+) -> CellRecord:
+    """``cell.json``: the inputs in words and digests.
+
+    :param events: what the run records, as ``system:name``.
+    :param trace_kib: ring buffer of a CPU for that.
+    """
+    request, platform, scenario = names.request, names.platform, names.scenario
+    had = scenario.source_conditions
+    return CellRecord(
+        schema=SCHEMA,
+        simkey=simkey,
+        platform=platform.name,
+        variant=names.variant.name,
+        scenario=scenario.name,
+        engine=request.engine,
+        mode=names.engine.mode,
+        seed=request.seed,
+        duration="full" if request.full else "short",
+        elide=request.elide,
+        kernel=KernelRecord(
+            name=names.variant.kernel, version=image.version, **vars(image.provenance)
+        ),
+        energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
+        declares=asdict(names.variant.declares),
+        switches=names.variant.switches,
+        initramfs=guest.provenance,
+        digests=digests,
+        inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
+        set_otherwise=tuple(request.controls.words),
+        controls=_controls_record(names, image, events, trace_kib),
+        tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
+        programs=tuple(program.record(request.full) for program in scenario.programs),
+        interrupts=scenario.interrupts,
+        window=WindowRecord(
+            scenario.window.warmup_ms,
+            scenario.window.length_ms(request.full),
+            scenario.window.mainline_ms,
+            tuple(map(_event, scenario.writes)),
+        ),
+        expect=tuple(
+            statement for statement in scenario.expect if statement.variant == names.variant.name
+        ),
+        work=scenario.work,
+        own_platform=platform.own,
+        # Of the scenario's source, whether this cell has them or not.
+        source_conditions=None
+        if had is None
+        else SourceConditionsRecord(had.source, had.platform, tuple(had.controls.words)),
+        frames=scenario.frames,
+        borrowed=tuple(platform.borrowed),
+        assumed=_assumed(names),
+        engine_identity=IdentityRecord.decode(identity.encode(), CELL),
+        engine_traits=names.engine.traits,
+        settings=Settings.decode(settings, CELL),
+        replicate=workload.replicate,
+    )
+
+
+def _event(event: Write | Move) -> str:
+    if isinstance(event, Move):
+        return f"{event.at_ms} {event.task} > {event.group.name}"
+    return f"{event.at_ms} {event.path}={event.value}"
+
+
+def _assumed(names: Names) -> tuple[str, ...]:
+    """Rates and times that were not measured; on gem5, CPU models decide most rates."""
+    activity, idle = names.activity, names.platform.assumed_times
+    if not names.engine.traits.stated_rates:
+        return (*activity.assumed, *idle)
+    programs = without_figures(names.scenario, names.platform, names.figures)
+    return (*activity.assumed, *activity.assumed_system, *idle, *programs)
+
+
+def _controls_record(
+    names: Names, image: KernelArtefact, events: Sequence[str], trace_kib: int
+) -> ControlsRecord:
+    """The controls, from the cell's inputs; ``state.txt`` has the guest's."""
+    request, platform = names.request, names.platform
+    set_otherwise = request.controls.values
+    own = {entry.name for entry in fields(ControlsRecord)}
+    return ControlsRecord(
+        hz=_config_value(image.config, "HZ"),
+        rate_limit_us=platform.rate_limit_us,
+        transition_latency_us=platform.transition_latency_us,
+        speeds=request.controls.speeds,
+        trace_events=tuple(events),
+        trace_kib_per_cpu=trace_kib,
+        others={
+            **{name: value for name, value in set_otherwise.items() if name not in own},
+            "trace_markers": f"rt-app: {FTRACE}",
+            "temperature_c": platform.temperature_c,
+        },
+    )
+
+
+def _config_value(config: Path, name: str) -> int:
+    match = re.search(rf"^CONFIG_{name}=(\d+)$", config.read_text(), re.MULTILINE)
+    if match is None:
+        raise ValueError(f"{config}: CONFIG_{name} is not set")
+    return int(match[1])

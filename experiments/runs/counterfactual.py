@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs for `analysis.counterfactual`: two that count activations, and A with decisions of B.
+
+All of them write the same number of lines of the same width into the kernel's table, before START.
+A line that is not used names an activation that never comes. So a run with a forced decision is, to
+the byte, the one without it until that decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from eascope.analysis.counterfactual import FORCED, WHY_NOT, Counterfactual, Repeated, choices
+from eascope.analysis.derive import Derived
+from eascope.analysis.records.cell import CellRecord
+from eascope.analysis.run_diff import RunDiff, Side
+from eascope.analysis.trace import CHOICE_EVENT
+from eascope.configs.knobs import CONTROLS
+from eascope.experiments.controls import Controls
+from eascope.experiments.runs.cell import prepare
+from eascope.experiments.runs.finished import BilledBy, derived_for
+from eascope.experiments.runs.measure import measured
+from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.runs import Run
+from eascope.host.errors import RequestError
+from eascope.power.given import GivenModel
+
+OPTION = "--counterfactual"
+
+
+def runs_of(asked: Sequence[Names], billed: BilledBy) -> list[Derived]:
+    """The runs of ``asked``, executed where they are missing.
+
+    :raises EascopeError: a run failed.
+    """
+    return measured(asked, lambda cell, run: derived_for(cell, run, billed))
+
+
+def counted(names: Names, forced: Sequence[str] = ()) -> Names:
+    """``names`` with counts of activations.
+
+    :param forced: lines of the kernel's table.
+    """
+    controls = names.request.controls
+    events = tuple(sorted({*controls.events, CHOICE_EVENT}))
+    controls = replace(controls, forced=",".join(forced), events=events)
+    return replace(names, request=replace(names.request, controls=controls))
+
+
+def counterfactual(a: Names, b: Names, billed: BilledBy, most: int) -> Counterfactual:
+    """A with each of ``most`` decisions of B alone, then with all of them.
+
+    :raises RequestError: no decision can be forced.
+    :raises EascopeError: a run failed.
+    """
+    diff = RunDiff.of(a.platform, *runs_of([counted(a), counted(b)], billed))
+    chosen = choices(diff, most)
+    if not chosen:
+        raise RequestError(
+            f"{OPTION}: no wake-up that A and B have differs; requests of the governor and moves "
+            "by load balance cannot be forced"
+        )
+    groups = [[choice] for choice in chosen] + ([chosen] if len(chosen) > 1 else [])
+    tables = [[choice.line for choice in group] for group in groups]
+    runs = runs_of([counted(a, lines) for lines in tables], billed)
+    sides = [Side.of(run, a.platform) for run in runs]
+    repeated = [
+        Repeated(f"A{number}" if len(group) == 1 else "all", group, side)
+        for number, (group, side) in enumerate(zip(groups, sides, strict=True), 1)
+    ]
+    if FORCED not in (ends := repeated[-1].outcomes):
+        raise RequestError(f"{OPTION}: {chosen[0].words} cannot be forced: {WHY_NOT[ends[0]]}")
+    return Counterfactual(diff, repeated)
+
+
+def names_of(run: Run) -> Names:
+    """The names of a finished run's cell, which is prepared again from today's files.
+
+    :raises RequestError: its kernel, files or settings cannot be had again.
+    """
+    cell = run.cell
+    names = resolve(_request(cell))
+    if prepare(names).simkey != cell.simkey:
+        raise RequestError(
+            f"{run.path}: {OPTION}: today's files make another run of {cell.variant}, "
+            f"{cell.scenario}; give two variants with --scenario, --platform and the options of "
+            "the run"
+        )
+    return names
+
+
+def _request(cell: CellRecord) -> Request:
+    """The request of a cell, as far as its record has it."""
+    had, record = cell.source_conditions, cell.controls
+    values = {name: value for name, value in record.others.items() if name in CONTROLS}
+    values["speeds"] = record.speeds
+    for name in ("rate_limit_us", "transition_latency_us"):
+        word = name.partition("_")[0]
+        if any(each.startswith(f"{word}-") for each in cell.set_otherwise):
+            values[name] = getattr(record, name)
+    events = [word.removeprefix("event-") for word in cell.set_otherwise if word[:6] == "event-"]
+    errors = tuple(sorted(cell.energy_model.errors_percent.items()))
+    return Request(
+        platform=cell.platform,
+        variant=cell.variant,
+        scenario=cell.scenario,
+        engine=cell.engine,
+        seed=cell.seed,
+        full=cell.duration == "full",
+        elide=cell.elide,
+        controls=Controls(**values, events=tuple(sorted(events))),
+        energy_model=GivenModel(cell.energy_model.source, errors),
+        mode=cell.mode or None,
+        source_conditions=had is not None and {*had.controls} <= {*cell.set_otherwise},
+    )

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading a finished run: with its own files, or with the files that a request names today.
+
+A run's key has all inputs of its simulation, and no more: requests that differ in names, in billed
+powers, in the unit of work or in what is expected share a run. The record in its folder is that of
+the first request. So the run of a request is read with the request's own record and files, and the
+derivation's key covers them. A run by itself is read with its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from eascope.analysis.derive import Derived, derive, derive_each
+from eascope.analysis.records.cell import CellRecord
+from eascope.configs.activity import Activity
+from eascope.configs.knobs import BILLINGS, BillingKnobs
+from eascope.configs.platform import Platform
+from eascope.experiments.runs.cell import Cell
+from eascope.experiments.runs.inputs import simulated_with
+from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.runs import Run
+from eascope.host.errors import RequestError
+from eascope.host.strict import shown_path
+from eascope.power.choice import power_model, power_of
+from eascope.power.model import PowerModel
+from eascope.power.shared import with_shared
+
+
+@dataclass(frozen=True)
+class BilledBy(BillingKnobs):
+    """The choice of powers by which energies are computed."""
+
+    def __post_init__(self) -> None:
+        """Refuse a name that is no choice.
+
+        :raises RequestError: naming the nearest.
+        """
+        for name, value in vars(self).items():
+            BILLINGS[name].check(value)
+
+    def model(self, platform: Platform, activity: Activity) -> PowerModel:
+        """The power model.
+
+        :raises RequestError: an unknown name, or a model without figures of a core.
+        """
+        if self.transition_percent is not None:
+            share = self.transition_percent / 100
+            platform = replace(platform, idle=replace(platform.idle, transition_share=share))
+        return with_shared(power_model(self.power, platform, activity), self.shared_power)
+
+    def check(self, names: Names) -> None:
+        """Refuse what runs of ``names`` cannot be billed by, before anything is run.
+
+        :raises RequestError: as `model`, with the platform's file where that is at fault.
+        """
+        power_of(names.platform, self.power)
+        try:
+            self.model(names.platform, names.activity)
+        except RequestError as error:
+            raise RequestError(f"{shown_path(names.platform.path)}: {error}") from error
+
+
+def platform_of(run: Run) -> Platform:
+    """The platform that ``run`` was simulated with.
+
+    :raises EascopeError: as `experiments.runs.inputs.simulated_with`.
+    """
+    return simulated_with(run.path)[0]
+
+
+def derived_by(run: Run, power: str | BilledBy | None = None) -> Derived:
+    """Tables and result of ``run`` with energies by the model ``power``; None: the platform's.
+
+    :raises EascopeError: when the run is damaged.
+    """
+    billed = power if isinstance(power, BilledBy) else BilledBy(power)
+    return _derived(run, *simulated_with(run.path), billed)
+
+
+def derived_for(cell: Cell, run: Run, power: str | BilledBy | None = None) -> Derived:
+    """Tables and result of the run of ``cell``, by the record and the powers of ``cell``.
+
+    :raises EascopeError: when the run is damaged.
+    """
+    return derived_as(cell.record, cell.names, run, power)
+
+
+def derived_by_each(cell: Cell, run: Run, billings: Sequence[BilledBy]) -> list[Derived]:
+    """As `derived_for`, by each of ``billings``; quicker than one by one."""
+    platform, activity = cell.names.platform, cell.names.activity
+    models = [billed.model(platform, activity) for billed in billings]
+    return derive_each(run.path, platform, activity, models, cell.record)
+
+
+def derived_as(
+    record: CellRecord, names: Names, run: Run, power: str | BilledBy | None = None
+) -> Derived:
+    """As `derived_for`, of a cell that is not prepared.
+
+    :param record: the cell's.
+    """
+    billed = power if isinstance(power, BilledBy) else BilledBy(power)
+    return _derived(run, names.platform, names.activity, billed, record)
+
+
+def _derived(
+    run: Run,
+    platform: Platform,
+    activity: Activity,
+    billed: BilledBy,
+    asked: CellRecord | None = None,
+) -> Derived:
+    return derive(run.path, platform, activity, billed.model(platform, activity), asked)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Warnings about a request, one line each, before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from eascope.configs.activity import CAPACITY_TOLERANCE, Activity, with_speeds
+from eascope.configs.billing import BUSY, CURVES, DERIVED, EVENTS, OPPS, RAIL, reading
+from eascope.configs.knobs import ACTIVITY, CONTROLS, HARDWARE, PLATFORM
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.experiments.controls import Controls
+from eascope.experiments.runs.request import Names
+from eascope.experiments.scenario.scenario import REALTIME
+from eascope.kernels import lacking
+from eascope.kernels.state import asymmetric
+
+
+def wrong_capacities(names: Names) -> str:
+    """The differences of capacities and speeds if the engine executes the busy loop; else empty.
+
+    An elided loop has the speed that the capacities state, an executed loop that of the CPU models.
+    """
+    platform = names.platform
+    if names.request.elide and names.request.controls.speeds == HARDWARE:
+        rates = [names.activity.ipc(cluster) for cluster in platform.clusters]
+        wrong = _other_capacities(platform, rates)
+        return f"as on the board, device-tree capacities are not rt-app's loop speeds: {wrong}"
+    if names.request.elide:
+        return ""
+    loop = names.engine.executed_loop(platform, names.activity)
+    if loop is None:
+        return ""
+    if not loop.ipc:
+        return "no IPC data for these CPUs; run eascope characterise"
+    wrong = _other_capacities(platform, loop.ipc)
+    if not wrong:
+        return ""
+    remedy = "; --speeds measured corrects them" if loop.measured else ""
+    return f"the kernel has wrong capacities for these CPUs: {wrong}{remedy}"
+
+
+def _other_capacities(platform: Platform, ipc: Sequence[float]) -> str:
+    """Capacities that do not go with the loop's ``ipc`` by cluster; empty where all do."""
+    real = with_speeds(platform, ipc, "executed").capacities
+    return ", ".join(
+        f"{cluster.name} capacity {platform.capacities[cpu]}, speed {real[cpu]}"
+        for cluster in platform.clusters
+        for cpu in cluster.cpus[:1]
+        if abs(platform.capacities[cpu] / real[cpu] - 1) > CAPACITY_TOLERANCE
+    )
+
+
+def billed_by_others(names: Names, power: str) -> str:
+    """A word about figures of a person's own file by which ``power`` does not bill; else ""."""
+    platform = names.platform
+    if not platform.base:
+        return ""
+    own, base = _billing_figures(platform), _billing_figures(load_platform(platform.base))
+    unread = [
+        figure
+        for figure, (value, readers) in own.items()
+        if value != base.get(figure, (value,))[0] and power not in readers
+    ]
+    if not unread:
+        return ""
+    return f"{platform.name} is billed by {power} power, which does not read {', '.join(unread)}"
+
+
+def _billing_figures(platform: Platform) -> dict[str, tuple[object, Collection[str]]]:
+    """What may bill, by its key: figures, and the powers that read them."""
+    tables, derived = reading(OPPS, BUSY), reading(EVENTS)
+    shared = tables - {*platform.billing.included}
+    leaks = derived if platform.idle.leakage != DERIVED else derived | tables
+    curves = platform.curves
+    found: dict[str, tuple[object, Collection[str]]] = {
+        "temperature_c": (platform.temperature_c, leaks),
+        "idle": (platform.idle, tables | derived),
+        "shared": (platform.shared, shared | derived),
+        "curves": (curves and replace(curves, rail_active=0, source=""), reading(CURVES, RAIL)),
+        "curves.rail_uw_per_mhz_v2": (curves and curves.rail_active, reading(RAIL)),
+    }
+    for cluster in platform.clusters:
+        where = f"cluster.{cluster.name}"
+        opps = [(opp.khz, opp.power_uw) for opp in cluster.opps]
+        parts = [cluster.shared_on_uw, cluster.shared_off_uw]
+        idle = [state.power_uw for state in cluster.idle_states]
+        found |= {
+            f"{where}.opps.power_uw": (opps, reading(OPPS)),
+            f"{where}.shared_uw": (parts, shared),
+            f"{where}.idle_states.power_uw": (idle, tables - leaks),
+            **{f"{where}.busy.{busy.name}": (busy.power_uw, {busy.name}) for busy in cluster.busy},
+        }
+    return found
+
+
+def without_eas(names: Names) -> str:
+    """A word about a platform on which no variant has EAS; else ""."""
+    if asymmetric(names.variant, names.platform):
+        return ""
+    return (
+        f"no variant has EAS on {names.platform.name}: all of its CPUs have the same capacity, "
+        "and the kernel refuses EAS there"
+    )
+
+
+def without_latency_nice(names: Names) -> str:
+    """A word about a latency_nice that the kernel does not have; else ""."""
+    if names.kernel.has_latency_nice or not names.scenario.has_latency_nice:
+        return ""
+    return (
+        f"{names.variant.name}: latency_nice has no effect: the kernel {names.kernel.name} has no "
+        "such attribute (that of latnice-off has)"
+    )
+
+
+def without_effect(names: Names) -> Iterator[str]:
+    """A word about each control, boot argument or switch that changes nothing of the machine."""
+    request = names.request
+    yield from (
+        f"{names.variant.name}: {line}"
+        for line in lacking.without_effect(names.variant.boot, names.variant.switches)
+    )
+    for name, item in CONTROLS.items() if not request.source_conditions else ():
+        value = getattr(request.controls, name)
+        if item.changes in (PLATFORM, ACTIVITY) and value != item.default:
+            other = replace(request.controls, **{name: item.default})
+            if _machine(other, request.platform) == _machine(request.controls, request.platform):
+                shown = item.flag if item.kind is bool else f"{item.flag} {value}"
+                yield f"{shown} has no effect: {names.platform.name} is so already"
+
+
+def _machine(controls: Controls, platform: str) -> tuple[Platform, Activity]:
+    """What controls make of a platform, and of its activity; its digest says which they were."""
+    made, activity = controls.load(platform)
+    return replace(made, digest=""), activity
+
+
+def without_fair_server(names: Names) -> str:
+    """A word about real-time tasks that nothing keeps from starving fair ones; else ""."""
+    urgent = [
+        task.name
+        for task in names.scenario.tasks
+        if {each.policy for each in task.all_attributes} & {*REALTIME}
+    ]
+    if names.request.controls.fair_server or not urgent:
+        return ""
+    return (
+        f"without the fair server nothing is left for fair tasks where {', '.join(urgent)} "
+        "always runs"
+    )
+
+
+def rate_warnings(names: Names) -> list[str]:
+    """Warnings about rates of the kernel that were not measured on this platform (fast engine)."""
+    if not names.engine.traits.stated_rates:
+        return []
+    clusters = names.activity.clusters
+    inherited = [
+        f"{speeds.name} from {speeds.system_inherited}"
+        for speeds in clusters
+        if speeds.system_inherited
+    ]
+    fast = [
+        f"{speeds.name} ({cluster.core.name})"
+        for speeds, cluster in zip(clusters, names.platform.clusters, strict=True)
+        if speeds.system_ipc is None
+    ]
+    warnings = []
+    if inherited:
+        warnings.append(f"the kernel's rate is inherited: {', '.join(inherited)}")
+    if fast:
+        warnings.append(
+            f"the kernel runs at the busy loop's rate, 2 to 4 times too fast, on {', '.join(fast)}:"
+            " no platform has measured it (eascope characterise)"
+        )
+    return warnings

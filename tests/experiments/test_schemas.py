@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The declared keys of files: what is explained, and what their schemas say."""
+
+import json
+import random
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from eascope.configs.core import CORES
+from eascope.experiments.cli.explain import KINDS, declared
+from eascope.experiments.scenario import names as scenario_names
+from eascope.host.errors import RequestError
+from eascope.host.strict import toml_text
+from tests.experiments.test_broken_files import WRONG, damaged, kinds, places
+from tests.support.command import json_inside, output_of, refused
+from tests.support.declared import all_keys
+
+FILES = {
+    "core": sorted(CORES.glob("*.toml")),
+    "scenario": sorted(scenario_names.ROOT.rglob("*.toml")),
+}
+#: Damages of a kind's files that are tried: so many, drawn by a seed.
+TRIES = 60
+
+
+def document(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text())
+
+
+def checker(kind: str) -> Callable[[Any], bool]:
+    rules = json_inside("schema", kind)
+    jsonschema.Draft202012Validator.check_schema(rules)
+    valid: Callable[[Any], bool] = jsonschema.Draft202012Validator(rules).is_valid
+    return valid
+
+
+def test_each_kind_has_files() -> None:
+    assert {*FILES} == {*KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_accepts_every_shipped_file(kind: str) -> None:
+    accepts = checker(kind)
+    assert not [file.stem for file in FILES[kind] if not accepts(document(file))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_refuses_what_the_reader_refuses(kind: str, tmp_path: Path) -> None:
+    """A misspelt key, another type, a number out of range; and it refuses nothing else.
+
+    Rules across keys, names and grammars of texts are the reader's alone.
+    """
+    accepts, load, drawn = checker(kind), kinds()[kind][1], random.Random(f"damage {kind}")
+    seen: set[str] = set()
+    for _ in range(TRIES):
+        file = drawn.choice(FILES[kind])
+        whole = document(file)
+        place = drawn.choice([*places(whole)])
+        if "source_conditions" in place[:-1]:  # another reader's
+            continue
+        for how, copy in damaged(whole, place):
+            path = tmp_path / file.name
+            path.write_text(toml_text(copy))
+            try:
+                load(path)
+            except RequestError:
+                assert how == "text" or not accepts(copy), (file, place, how)
+                seen.add(how)
+            else:
+                assert accepts(copy), (file, place, how)
+    assert seen >= {"type", "low", "high", "key"} <= {*WRONG, "key"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_key_says_what_it_is(kind: str) -> None:
+    keys = dict(all_keys(declared(kind)))
+    assert len(keys) > 40
+    assert not [path for path, entry in keys.items() if not entry.key.summary or not entry.allowed]
+
+
+def test_a_key_is_explained() -> None:
+    assert output_of("explain", "scenario.task.phase.run_us") == (
+        "scenario.task.phase.run_us: work, by the largest CPU at its top OPP\n"
+        "  an integer in 1..600000000 (us); optional\n"
+    )
+    lines = output_of("explain", "core.parameters.issue_width").splitlines()
+    assert lines == [
+        "core.parameters.issue_width: instructions per cycle",
+        "  a table with value (1..16 instructions per cycle) and source; optional",
+        "  value: instructions per cycle",
+        "  source: where it is from",
+    ]
+    value = json.loads(output_of("explain", "core.parameters.issue_width.value", "--json"))
+    assert value == {"type": "integer", "minimum": 1, "maximum": 16}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("schema", "platform"), "unknown kind 'platform': allowed: core, scenario"),
+        (("explain", "scenari.task"), "unknown kind 'scenari' (did you mean scenario?): allowed:"),
+        (
+            ("explain", "core.l2.size_kb"),
+            "no key 'size_kb' in core.l2 (did you mean size_kib?)",
+        ),
+    ],
+)
+def test_what_there_is_not_is_refused_in_one_line(arguments: tuple[str, ...], line: str) -> None:
+    assert refused(*arguments).startswith(line)
