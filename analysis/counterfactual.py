@@ -203,7 +203,7 @@ class Counterfactual:
             lines.append(f"{each.name}: {each.words} ({each.side.derived.cell.simkey[:12]})")
             lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
             lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
-            lines.append(f"  next difference from B: {facts['next'] or 'none'}")
+            lines.append(f"  then differs: {facts['next'] or 'none'}")
         return "\n".join([*lines, "", *NOTE, f"repeat: {command}"]) + "\n"
 
 
