@@ -57,7 +57,7 @@ def pages() -> dict[str, str]:
 
 def test_every_page_is_what_its_record_gives(pages: dict[str, str]) -> None:
     committed = {path.stem: path.read_text() for path in PAGES.glob("*.md")}
-    assert committed == pages, "make pages"
+    assert committed == pages, "make generate"
 
 
 def answer(name: str) -> str:
