@@ -213,8 +213,8 @@ class _Made:
             raise _wrong(
                 key,
                 value,
-                f"a core whose platform states the {', '.join(sorted(lacking))} power that "
-                f"{self.platform.name} is billed by",
+                f"a core whose platform states the {', '.join(sorted(lacking))} power that the "
+                f"power model of {self.platform.name} uses",
             )
         ratio = _loop_rate(board, other) / _loop_rate(self.platform, before)
         capacity = round(before.capacity_dmips_mhz * ratio)

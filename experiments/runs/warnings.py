@@ -66,7 +66,7 @@ def billed_by_others(names: Names, power: str) -> str:
     ]
     if not unread:
         return ""
-    return f"{platform.name} is billed by {power} power, which does not read {', '.join(unread)}"
+    return f"{platform.name} uses the power model {power}, which does not read {', '.join(unread)}"
 
 
 def _billing_figures(platform: Platform) -> dict[str, tuple[object, Collection[str]]]:
