@@ -20,7 +20,8 @@ from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.runs.finished import derived_for
 from eascope.experiments.runs.measure import measured
 from eascope.experiments.runs.request import Request, resolve
-from research.draw import ROOT, STUDIES, plan_of, read
+from research.draw import read
+from research.plan import ROOT, STUDIES, plan_of
 from research.run import study_command, table
 
 STUDY = STUDIES / "boards"

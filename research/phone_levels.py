@@ -21,7 +21,7 @@ from eascope.experiments.runs.finished import derived_for
 from eascope.experiments.runs.measure import measured
 from eascope.experiments.runs.request import Request, resolve
 from eascope.host.proc import Ending, say
-from research.draw import ROOT
+from research.plan import ROOT
 
 #: mW of the rails under mainline, by the source.
 RAILS = {

@@ -22,7 +22,8 @@ from eascope.experiments.runs.finished import derived_for
 from eascope.experiments.runs.measure import measured
 from eascope.experiments.runs.request import Request, resolve
 from eascope.host.proc import Ending
-from research.draw import RECORD, STUDIES
+from research.draw import RECORD
+from research.plan import STUDIES
 from research.run import table, write
 
 STUDY = STUDIES / "recordings"

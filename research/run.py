@@ -32,9 +32,9 @@ from eascope.experiments.runs.measure import Group, seeded
 from eascope.experiments.runs.request import resolve
 from eascope.host.errors import RequestError, check_names
 from eascope.host.proc import Ending
-from research.draw import (
+from research.draw import RECORD
+from research.plan import (
     PLAN,
-    RECORD,
     STUDIES,
     Study,
     StudyGroup,

@@ -18,7 +18,8 @@ from eascope.host.errors import RequestError
 from eascope.kernels.naming import releases_of
 from eascope.kernels.switches import switch_words
 from eascope.kernels.variants import Variant, load_catalogue
-from research.draw import INDEX, RECORD, STUDIES, Row, records_of, rows, signed, studies
+from research.draw import INDEX, RECORD, Row, records_of, rows, signed, studies
+from research.plan import STUDIES
 
 PAGES = STUDIES.parent / "docs" / "variants"
 _WRITTEN = Path(__file__).with_name("variants.md.in")

@@ -36,7 +36,7 @@ class Origin(Record):
         no figure is over seeds.
     :param patches: `kernels.queues.effect_digest` of each queue of the runs' kernels, by queue and
         release (``feec@6.12``); empty if it is not known.
-    :param files: digests of the runs' platforms and scenarios (`research.draw.files_of`), by file;
+    :param files: digests of the runs' platforms and scenarios (`research.plan.files_of`), by file;
         empty if they are not known.
     """
 

@@ -7,6 +7,7 @@ import argparse
 
 from eascope.experiments.cli.explain import KINDS, declared
 from eascope.experiments.cli.output import print_json
+from eascope.host.keys import schema
 
 SUMMARY = "print the JSON Schema of a kind of file, for editors"
 EXAMPLE = "eascope schema scenario"
@@ -22,8 +23,6 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a kind whose keys are not declared.
     """
-    from eascope.host.keys import schema
-
     draft = "https://json-schema.org/draft/2020-12/schema"
     print_json({"$schema": draft, "title": options.kind, **schema(declared(options.kind))})
     return 0

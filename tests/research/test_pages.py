@@ -24,24 +24,18 @@ from research.draw import (
     PAGE,
     PAGES,
     RECORD,
-    ROOT,
-    STUDIES,
-    Study,
     as_stated,
-    asked,
     drawn,
     every_page,
     main,
-    meaning,
     of_sources,
     origin,
-    plan_of,
-    planned_statements,
     records_of,
     section,
     studies,
     verb,
 )
+from research.plan import ROOT, STUDIES, Study, asked, meaning, plan_of, planned_statements
 from research.run import TABLES
 
 #: perf is in no package of Debian's arm64 that the guest could have; the other is an example that

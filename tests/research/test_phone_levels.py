@@ -5,8 +5,8 @@ import pytest
 
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.scenario_file import load_scenario
-from research.draw import ROOT
 from research.phone_levels import GRID, RAILS, file_with
+from research.plan import ROOT
 
 
 @pytest.mark.parametrize(

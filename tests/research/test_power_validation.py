@@ -13,7 +13,8 @@ from eascope.host.errors import RequestError
 from eascope.power.derived import DerivedPower
 from eascope.power.measurements import Measurements
 from eascope.power.model import SHARED_PART, Interval
-from research.draw import STUDIES, records_of
+from research.draw import records_of
+from research.plan import STUDIES
 from research.power_validation import (
     CLUSTER,
     GROUPS,

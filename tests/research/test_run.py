@@ -15,7 +15,8 @@ import pytest
 from eascope.analysis.compare import comparison
 from eascope.analysis.records.verdict import Verdict
 from eascope.host.errors import EascopeError, RequestError
-from research.draw import Study, asked, drawn, file_of, size
+from research.draw import drawn, size
+from research.plan import Study, asked, file_of
 from research.run import (
     TABLES,
     _group,

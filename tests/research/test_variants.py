@@ -8,7 +8,8 @@ import pytest
 from eascope.host.errors import RequestError
 from eascope.kernels.variants import load_catalogue
 from research import variants
-from research.draw import INDEX, STUDIES, records_of, rows
+from research.draw import INDEX, records_of, rows
+from research.plan import STUDIES
 from research.variants import PAGES, every_variant
 
 

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plans of studies: ``study.toml``, and what it compares under which conditions."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eascope.analysis.statement import parse
+from eascope.configs.knobs import AXES
+from eascope.configs.platform_file import load_platform
+from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.runs.request import Request
+from eascope.experiments.scenario.conditions import conditions_of
+from eascope.experiments.scenario.names import path_of
+from eascope.host.cache import digest_of
+from eascope.host.errors import RequestError, check_names
+from eascope.host.record import Record
+from eascope.host.strict import shown_path
+
+ROOT = Path(__file__).resolve().parents[1]
+STUDIES = ROOT / "research"
+PLAN = "study.toml"
+#: `Compared.conditions`.
+SOURCE, USUAL = "source", "platform"
+
+_platform = cache(load_platform)
+
+
+@dataclass(frozen=True)
+class Compared(Record):
+    """Variants on scenarios; the first variant is the baseline of the others.
+
+    :param conditions: `SOURCE` are those of a scenario's source, where it states some that this
+        platform can have; `USUAL` are the platform's own.
+    :param axes: model parameters whose values need runs of their own, and which are varied, too:
+        those that the source leaves open.
+    :param printed: measures that programs print, as ``hackbench.time_s``, or any other one.
+    :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
+    :param engine: the same cells also run on this one, and only ``printed`` is recorded, of both
+        engines; empty: on the default one alone, with everything that is measured.
+    :param mode: of that engine; empty: its default.
+    """
+
+    platform: str
+    scenarios: tuple[str, ...]
+    variants: tuple[str, ...]
+    conditions: tuple[str, ...] = (USUAL,)
+    axes: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
+    seeds: int = 0
+    engine: str = ""
+    mode: str = ""
+
+
+@dataclass(frozen=True)
+class Study(Record):
+    """A ``study.toml``.
+
+    :param measured_by: the command that makes the record, where it is not `research.run`.
+    :param seeds: of each variant of a comparison.
+    :param records: further records of the page: file by name.
+    """
+
+    measured_by: str = ""
+    seeds: int = 20
+    records: Mapping[str, str] = field(default_factory=dict)
+    comparison: tuple[Compared, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudyGroup:
+    """A comparison of a plan on one scenario under one kind of conditions."""
+
+    compared: Compared
+    scenario: str
+    conditions: str
+    requests: Sequence[Request]
+
+    @property
+    def head(self) -> tuple[str, str, str]:
+        """The first columns of its rows."""
+        return (self.compared.platform, self.scenario, self.conditions)
+
+    @property
+    def release(self) -> str:
+        """``@7.3`` where all variants are of that release: statements name variants without it."""
+        releases = {name.partition("@")[2] for name in self.compared.variants}
+        (only,) = releases if len(releases) == 1 else ("",)
+        return f"@{only}" if only else ""
+
+
+def plan_of(study: Path) -> Study:
+    """The plan of a study.
+
+    :raises RequestError: one line, when there is none or it is wrong.
+    """
+    return Study.decode(read_file(study / PLAN), study / PLAN)
+
+
+def asked(plan: Study) -> Iterator[StudyGroup]:
+    """Every group of a plan, in its order.
+
+    :raises RequestError: one line, when the plan names what there is not.
+    """
+    for compared in plan.comparison:
+        platform = _platform(compared.platform).name
+        check_names("axis of the plan", compared.axes, AXES)
+        for scenario in compared.scenarios:
+            of_source = _of_source(scenario, platform)
+            for conditions in compared.conditions:
+                if conditions not in (SOURCE, USUAL):
+                    raise RequestError(
+                        f"{PLAN}: conditions {conditions!r}: allowed: {SOURCE}, {USUAL}"
+                    )
+                controls = of_source if conditions == SOURCE else AS_IT_IS
+                if conditions == SOURCE and controls == AS_IT_IS:
+                    continue
+                for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
+                    mode = compared.mode or None if engine == compared.engine else None
+                    of = Request(
+                        compared.platform, "", scenario, engine, controls=controls, mode=mode
+                    )
+                    requests = [replace(of, variant=variant) for variant in compared.variants]
+                    yield StudyGroup(compared, scenario, conditions, requests)
+
+
+@cache
+def _of_source(scenario: str, platform: str) -> Controls:
+    """The conditions of a scenario's source, if it states some that this platform can have."""
+    if "source_conditions" not in scenario_table(path_of(scenario)):
+        return AS_IT_IS
+    had = conditions_of(scenario)
+    return had.controls if had.platform in ("", platform) else AS_IT_IS
+
+
+def planned_statements(
+    plan: Study,
+) -> Iterator[tuple[tuple[str, str, str], str, dict[str, Any]]]:
+    """The statements whose variants a plan has, each once.
+
+    :returns: platform, scenario and conditions; ``@7.3`` where all variants are of that release;
+        the scenario's table.
+    """
+    seen = set()
+    for group in asked(plan):
+        if group.compared.engine:
+            continue
+        has = {name.removesuffix(group.release) for name in group.compared.variants}
+        file = scenario_table(ROOT / file_of("experiments/scenarios", group.scenario))
+        for entry in file.get("expect", []):
+            key = (*group.head, group.release, entry["variant"], entry["statement"])
+            named = {entry["variant"], *parse(entry["statement"]).variants}
+            if named <= has and key not in seen:
+                seen.add(key)
+                yield group.head, group.release, entry
+
+
+def files_of(plan: Study) -> dict[str, str]:
+    """Digests of a plan's platforms and scenarios, by file."""
+    names = {("configs/platforms", each.platform) for each in plan.comparison}
+    names |= {
+        ("experiments/scenarios", name) for each in plan.comparison for name in each.scenarios
+    }
+    files = sorted(file_of(*name) for name in names)
+    return {file: meaning((ROOT / file).read_text(encoding="utf-8")) for file in files}
+
+
+def file_of(room: str, name: str) -> str:
+    """The file of a platform or scenario, which ``name`` is itself where it is a person's own."""
+    return name if name.endswith(".toml") else f"{room}/{name}.toml"
+
+
+def meaning(text: str) -> str:
+    """A digest of what a TOML file has but descriptions, sources and statements."""
+    return digest_of({"file": _without_words(tomllib.loads(text))})[:16]
+
+
+def _without_words(value: Any) -> Any:  # noqa: ANN401 - TOML
+    if isinstance(value, list):
+        return [_without_words(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    words = re.compile(r"(.*_)?sources?|summary|loads|expect")
+    return {key: _without_words(inner) for key, inner in value.items() if not words.fullmatch(key)}
+
+
+@cache
+def scenario_table(file: Path) -> dict[str, Any]:
+    """A scenario's file, as it stands there."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def read_file(path: Path) -> Any:  # noqa: ANN401 - JSON
+    """A file of JSON or TOML.
+
+    :raises RequestError: one line, when it is missing or is neither.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except OSError as error:
+        raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: a file") from error
+    except ValueError as error:
+        raise RequestError(f"{shown_path(path)}: {error}: allowed: JSON or TOML") from error
