@@ -3,9 +3,9 @@
  * replay RT_APP FILE: the threads of a recording, each with its bursts of work, again and again.
  *
  * Work is done by the busy function of RT_APP, which is mapped where rt-app itself has it: an engine
- * that elides the loop in rt-app elides it here, too. FILE is written by experiments/recorded.py;
- * its numbers are little-endian. A thread that was woken by another one waits for as many posts as
- * it had wake-ups, so none is lost where it is late.
+ * that elides the loop in rt-app elides it here, too. FILE, whose numbers are little-endian, is
+ * written by experiments/scenario/recorded.py. A thread that was woken by another one waits for as
+ * many posts as it had wake-ups, so none is lost where it is late.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #define BUSY_AT		0x402660UL
 #define STACK_BYTES	65536
 #define NSEC_PER_SEC	1000000000LL
-#define STARTING_NS	200000LL	/* of each thread; recorded.py has it, too */
+#define STARTING_NS	200000LL	/* of each thread; recorded.py there has it, too */
 #define MARKER		"/sys/kernel/tracing/trace_marker"
 
 enum operation {

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define POLICY	FREQ "/policy"
+
 const char *const group_names[GROUPS] = { "default", "fg_boost", "bg_non_interactive" };
 static cpu_set_t group_cpus[GROUPS];
 static int thread_files[GROUPS];
@@ -47,6 +49,13 @@ static void read_cpus(const char *list, cpu_set_t *cpus)
 	}
 }
 
+static int by_number(const void *left, const void *right)
+{
+	const char *one = *(const char *const *)left, *other = *(const char *const *)right;
+
+	return atoi(one + sizeof(POLICY) - 1) - atoi(other + sizeof(POLICY) - 1);
+}
+
 /* The first and the last cluster, which are those of the least and of the largest CPUs. */
 void find_clusters(void)
 {
@@ -54,8 +63,9 @@ void find_clusters(void)
 	glob_t found;
 
 	if (!*options.little || !*options.big) {
-		if (glob(FREQ "/policy*", 0, NULL, &found) || found.gl_pathc < 2)
+		if (glob(POLICY "*", 0, NULL, &found) || found.gl_pathc < 2)
 			stop(2, "no two clusters in " FREQ ": allowed: options.little=CPUS and options.big=CPUS");
+		qsort(found.gl_pathv, found.gl_pathc, sizeof(*found.gl_pathv), by_number);
 		snprintf(path, sizeof(path), "%s/related_cpus", found.gl_pathv[0]);
 		get(path, options.little, sizeof(options.little));
 		snprintf(path, sizeof(path), "%s/related_cpus", found.gl_pathv[found.gl_pathc - 1]);
