@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from eascope.analysis.records.cell import (
     CellRecord,
 )
+from eascope.configs.activity import Activity
 from eascope.configs.devicetree import device_tree, device_tree_source
 from eascope.configs.layout import Layout
+from eascope.configs.platform import Platform
 from eascope.engines.base import Engine, Identity, Machine
 from eascope.engines.records import FAILED, Failure
 from eascope.experiments.rtapp.own import text_of
@@ -27,6 +30,7 @@ from eascope.experiments.runs.request import GivenPlatform, Names, speeds_of
 from eascope.experiments.runs.script import script
 from eascope.experiments.runs.trace_events import GROUPS, larger_kib, recorded_events, trace_kib
 from eascope.experiments.scenario.scenario import Scenario
+from eascope.experiments.scenario.workload import Workload
 from eascope.host.cache import artefact, cache_root, digest_of, runs_root, sha256_bytes, sha256_file
 from eascope.host.claims import locked_everywhere
 from eascope.host.dry import NotBuilt, nothing_built, work_folder
@@ -194,13 +198,16 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     # First: it fails in seconds, where a kernel takes minutes.
     identity = identity or identity_of(names.engine)
     image = _kernel(names.kernel)
-    workload = compile_scenario(
-        names.scenario,
-        platform,
-        names.activity,
-        request.seed,
-        noise=request.controls.noise,
-        iteration_ns=request.controls.iteration_ns(),
+    controls = request.controls
+    workload = _workload(
+        _Load(
+            names.scenario,
+            request.seed,
+            controls.noise,
+            controls.iteration_ns(),
+            platform,
+            names.activity,
+        )
     )
     events = _events(names, image)
     known = names.kernel.has_latency_nice
@@ -243,6 +250,30 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     texts = texts_of(machine, names.kernel, image, text_of(names.scenario.path), names.figures)
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
     return Cell(names, machine, simkey, record, inputs)
+
+
+@dataclass(frozen=True)
+class _Load:
+    """What decides a `Workload`."""
+
+    scenario: Scenario
+    seed: int
+    noise: bool
+    iteration_ns: Fraction | None
+    platform: Platform = field(hash=False)
+    activity: Activity = field(hash=False)
+
+
+@lru_cache(maxsize=64)  # the variants of a comparison share it; a phone's takes half a second
+def _workload(of: _Load) -> Workload:
+    return compile_scenario(
+        of.scenario,
+        of.platform,
+        of.activity,
+        of.seed,
+        noise=of.noise,
+        iteration_ns=of.iteration_ns,
+    )
 
 
 def trace_was_full(simkey: str) -> bool:
