@@ -19,7 +19,6 @@ from eascope.analysis.records.cell import (
     FramesRecord,
     WorkRecord,
 )
-from eascope.analysis.statement import ExpectationError
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import Platform
 from eascope.experiments.rtapp.own import read_own, task_of, text_of
@@ -51,7 +50,7 @@ from eascope.experiments.scenario.sources import measurements, stated
 from eascope.experiments.scenario.tasks import TaskFile, replayed_from, task_from
 from eascope.experiments.scenario.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.errors import bad_input, shortened
+from eascope.host.errors import RequestError, bad_input, shortened
 from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
@@ -212,8 +211,8 @@ def _work(top: StrictTable, own: ScenarioFile, tasks: list[str]) -> WorkRecord:
 def _check_expected(table: StrictTable, own: Expectation) -> None:
     try:
         parsed = parse_statement(own.statement)
-    except ExpectationError as error:
-        raise table.error("statement", str(error)) from error
+    except RequestError as error:
+        raise RequestError(f"{table.file}: {table.key('statement')} = {error}") from error
     if any(part.sign in ("==", "!=") for part in parsed.parts):
         allowed = "< <= > >=: no number of runs shows that two numbers are equal; abs(A - B) < M"
         raise table.error("statement", allowed)
