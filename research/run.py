@@ -86,7 +86,7 @@ def _group(group: StudyGroup, plan: Study) -> Group:
     return Group(
         seeded(firsts, min(group.compared.seeds or plan.seeds, plan.seeds)),
         billing,
-        cases_of(firsts, billing, (*BILLING_AXES, *group.compared.axes), named=False),
+        cases_of(firsts, billing, (*BILLING_AXES, *group.compared.robust), named=False),
         rename=partial(without_release, release=group.release, expect=expect),
     )
 

@@ -80,6 +80,7 @@ NOT_AS_IS = (
 
 
 def test_as_is_stands_for_the_number_of_the_base() -> None:
-    values = {"little.cpus": AsIs(4), "prime.cpus": AsIs(1), "big.cpus": 2, "big.opps": "as is"}
+    base: dict[str, float | str] = {"little.cpus": AsIs(4), "prime.cpus": AsIs(1)}
+    values = base | {"big.cpus": 2, "big.opps": "as is"}
     held = [text for text in (*AS_IS, *NOT_AS_IS) if read_constraint(text).holds(values)]
     assert held == list(AS_IS)
