@@ -365,7 +365,7 @@ class _Parser:
         raise self.wrong(_SIGNS)
 
     def share(self) -> Part:
-        inner = self.single()
+        inner = self.condition(self.single())
         if not isinstance(inner, Part) or isinstance(inner.left, Share) or not [*inner.measures]:
             raise self.wrong(f"{SHARE} of one comparison of measures")
         self.needed(r"\)", "')'")

@@ -18,14 +18,14 @@ from eascope.host.errors import RequestError
 from tests.support.scenarios import SECOND, write
 
 
-def loadwait(microseconds: int, nanoseconds_per_turn: int) -> int:
-    """How many turns rt-app executes: its own arithmetic, step by step."""
-    turns = 0
+def loadwait(microseconds: int, ns_per_iteration: int) -> int:
+    """How many iterations rt-app executes: its own arithmetic, step by step."""
+    iterations = 0
     left = microseconds
     for _ in range(microseconds // 1_000_000):
-        turns += 1_000_000_000 // nanoseconds_per_turn
+        iterations += 1_000_000_000 // ns_per_iteration
         left -= 1_000_000
-    return turns + left * 1000 // nanoseconds_per_turn
+    return iterations + left * 1000 // ns_per_iteration
 
 
 def compiled(path: str, platform: Platform, activity: Activity, seed: int = 0) -> Any:
@@ -81,7 +81,7 @@ def test_traps_of_rtapp(tmp_path: Path, juno: Platform, juno_activity: Activity)
 def test_a_phase_states_only_what_differs(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
-    """The guest parses a phase for each turn that a seed draws."""
+    """The guest parses a phase for each job that a seed draws."""
     phase = "loops = 1\nrun_us = 5\nperiod_us = 1000\n[[task.phase]]\nperiod_us = 1000"
     (task,) = compiled(write(tmp_path, phase=phase), juno, juno_activity)["tasks"].values()
     first, second = task["phases"].values()
@@ -94,7 +94,7 @@ def test_a_phase_states_only_what_differs(
 def test_attributes_change_between_phases(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
-    """Each clamp is taken back, and a turn that has what the one before has states nothing."""
+    """Each clamp is taken back, and a job that has what the one before has states nothing."""
     turns = ("uclamp = {min = 600}", "nice = 3", "nice = 3", 'policy = "fifo"\nuclamp = {min = 9}')
     phase = "\n[[task.phase]]\n".join(f"loops = 2\nrun_us = 5\n{turn}" for turn in turns)
     path = write(tmp_path, task='repeat = "forever"\nuclamp = {min = 0, max = 800}', phase=phase)
