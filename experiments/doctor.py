@@ -176,7 +176,7 @@ def _kernels() -> Iterator[Check]:
     """Artefacts that the first run would make; a missing one is no fault."""
     catalogue = load_catalogue()
     for name, error in catalogue.broken.items():
-        yield _check(f"kernel {name}", False, str(error), "correct or remove its line in [own]")
+        yield _check(f"kernel {name}", False, str(error), "correct or remove its file")
     for name in kernel_names():
         try:
             kernel = built(name)

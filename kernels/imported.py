@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Imports a posted series as a queue of ``kernels/series`` and a line of ``[own]``.
+"""Imports a posted series as a queue of ``kernels/series`` and a variant's file of its own.
 
 It is applied and compiled first. If that fails, nothing is written.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pathlib import Path
 from eascope.host.cache import cache_root, write_atomic
 from eascope.host.errors import RequestError
 from eascope.host.scratch import locked
-from eascope.host.strict import parse_toml, read_toml, shown_path
+from eascope.host.strict import shown_path, toml_text
 from eascope.kernels import variants
 from eascope.kernels.build import check_queues
 from eascope.kernels.kconfig import Brought
@@ -119,7 +118,7 @@ def _taken(folder: Path) -> RequestError:
 
 
 def _kernel(catalogue: Catalogue, folder: Path, onto: str, release: str) -> Kernel:
-    """The kernel that the line of ``[own]`` will stand for, its patches lying in ``folder``."""
+    """The kernel of the file that will be written, its patches lying in ``folder``."""
     below = catalogue.kernels[catalogue.variants[OWN_IS_AS].kernel]
     kernel = below.with_queue(folder, first=onto == "plain")
     named = kernel.name if release in ("", DEFAULT) else f"{kernel.name}@{release}"
@@ -127,48 +126,31 @@ def _kernel(catalogue: Catalogue, folder: Path, onto: str, release: str) -> Kern
 
 
 def _register(staged: Path, folder: Path, onto: str) -> None:
-    """Put the queue in its place, and its line into ``[own]``: both, or neither."""
+    """Put the queue in its place, and its file into the folder of own ones: both, or neither."""
+    name = staged.name
+    file = variants.own_folder(variants.VARIANTS) / f"{name}.toml"
     with locked(cache_root() / "import.lock"):
-        if folder.exists():
-            raise _taken(folder)
-        text = with_line(variants.VARIANTS, staged.name, onto)
-        new = folder.with_name(f".{folder.name}.new")
+        for there in (folder, file):
+            if there.exists():
+                raise _taken(there)
+        new = folder.with_name(f".{name}.new")
         shutil.rmtree(new, ignore_errors=True)
         try:
             shutil.copytree(staged, new)
             new.rename(folder)
-            write_atomic(variants.VARIANTS, text.encode())
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(file, _file_text(name, onto).encode())
         except BaseException:
             for half in (new, folder):
                 shutil.rmtree(half, ignore_errors=True)
             raise
 
 
-def with_line(file: Path, name: str, onto: str) -> str:
-    """The text of ``variants.toml`` with a line for ``name`` at the end of ``[own]``.
-
-    :raises RequestError: it has ``[own]`` in a form to which no line can be added.
-    """
-    text = file.read_text(encoding="utf-8")
-    value = f'{{ of = "{OWN_IS_AS}", first = true }}' if onto == "plain" else f'"{OWN_IS_AS}"'
-    line = f"{name} = {value}\n"
-    if head := re.search(r"^\[own\][^\n]*(\n|\Z)", text, re.MULTILINE):
-        following = re.search(r"^\[", text[head.end() :], re.MULTILINE)
-        end = head.end() + following.start() if following else len(text)
-        gap = "\n" if following else ""
-        new = f"{text[:end].rstrip()}\n{line}{gap}{text[end:]}"
-    else:
-        new = f"{text.rstrip()}\n\n[own]\n{line}"
-    where = shown_path(file)
-    wanted = dict(read_toml(file).data)
-    wanted.setdefault("own", {})[name] = parse_toml(where, line)[name]
-    try:
-        parsed = parse_toml(where, new)
-    except ValueError:
-        parsed = {}
-    if parsed != wanted:
-        raise RequestError(
-            f"{where}: no line can be added to [own]; it needs a table with the head [own], one "
-            "line for each name"
-        )
-    return new
+def _file_text(name: str, onto: str) -> str:
+    keys = {
+        "base": OWN_IS_AS,
+        "summary": f"{OWN_IS_AS} with the patches of kernels/series/{name}",
+        "series": name,
+        **({"first": True} if onto == "plain" else {}),
+    }
+    return toml_text(keys)

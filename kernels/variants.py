@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from eascope.configs.devicetree import FLAVOURS
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.imports import REPO
-from eascope.host.keys import WrongValue, form_of, key
+from eascope.host.keys import WrongValue, entries_of, form_of, key
 from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
 from eascope.kernels.queues import (
     changes_something,
@@ -27,7 +28,7 @@ from eascope.kernels.queues import (
     states_options,
 )
 from eascope.kernels.releases import RELEASES
-from eascope.kernels.switches import EAS_GOVERNOR, GOVERNORS, SWITCHES, Switches
+from eascope.kernels.switches import EAS_GOVERNOR, FEATURES, GOVERNORS, SWITCHES, Switches
 from eascope.kernels.trees import Tree
 
 #: The command that prints the names of all variants.
@@ -37,7 +38,9 @@ SERIES = Path(__file__).parent / "series"
 FRAGMENTS = Path(__file__).parent / "fragments"
 
 #: What a person's own file may add to a variant.
-_ADDED = ("patches", "config", "boot", "switch")
+_ADDED = ("series", "patches", "config", "boot", "switches")
+#: Keys of own files that have another name now.
+_RENAMED = {"description": "summary", "switch": "switches"}
 _BOOT = re.compile(r"[!#-~]+( [!#-~]+)*")
 #: Arguments that take CPUs away, as `kernels.switches` has files that do.
 _TAKES_CPUS = ("isolcpus", "maxcpus", "nosmp", "nr_cpus")
@@ -157,12 +160,13 @@ class Variant:
     def with_more(self, boot: str, switches: Switches) -> Variant:
         """This variant with boot arguments and switches in addition, and after its own.
 
-        An argument replaces those of its name.
+        An argument replaces those of its name, a switch takes the place of the one that it undoes.
         """
         more = {argument_name(word) for word in boot.split()}
         kept = [word for word in self.boot.split() if argument_name(word) not in more]
+        written = {_written(switch): switch for switch in (*self.switches, *switches)}
         return replace(
-            self, boot=" ".join([*kept, *boot.split()]), switches=(*self.switches, *switches)
+            self, boot=" ".join([*kept, *boot.split()]), switches=tuple(written.values())
         )
 
 
@@ -198,16 +202,29 @@ def load_catalogue(path: Path = VARIANTS) -> Catalogue:
 
     :raises RequestError: one line with file, key, value and what is allowed.
     """
+    reader = read_variants(path)
+    reader.add_files(own_folder(path))
+    return Catalogue(reader.kernels, reader.variants, reader.planned, reader.broken)
+
+
+def read_variants(path: Path) -> Reader:
+    """The contents of the file, without a person's own.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
     top = read_toml(path)
     known = {name: table.decoded(Kernel, name=name) for name, table in _named(top, "kernel")}
-    variants = {}
+    reader = Reader(known)
     for name, table in _named(top, "variant"):
-        kernel = table.text("kernel", known)
-        variants[name] = table.decoded(Variant, name=name, kernel=kernel)
-    planned = _planned(top.table("planned"), variants) if top.has("planned") else {}
-    known, variants, broken = _with_own(path, top, {*planned, *RELEASES}, known, variants)
+        reader.add(name, table)
+    if top.has("planned"):
+        reader.planned = _planned(top.table("planned"), reader.variants)
+    for name in top.table("own").data if top.has("own") else ():
+        reader.broken[name] = top.error(
+            "own", f"a file kernels/own/{name}.toml with base, summary and series = {name!r}"
+        )
     top.finish()
-    return Catalogue(known, variants, planned, broken)
+    return reader
 
 
 def _planned(table: StrictTable, variants: Mapping[str, Variant]) -> dict[str, str]:
@@ -218,40 +235,82 @@ def _planned(table: StrictTable, variants: Mapping[str, Variant]) -> dict[str, s
     return {name: table.text(name) for name in table.data}
 
 
-def _with_own(
-    path: Path,
-    top: StrictTable,
-    taken: set[str],
-    kernels: dict[str, Kernel],
-    variants: dict[str, Variant],
-) -> tuple[dict[str, Kernel], dict[str, Variant], dict[str, RequestError]]:
-    """Kernels and variants with a person's: lines of ``[own]``, then files, in any order."""
-    kernels, variants = dict(kernels), dict(variants)
-    broken: dict[str, RequestError] = {}
-    taken |= {*kernels, *variants}
+@dataclass
+class Reader:
+    """What has been read, as `Catalogue` has it.
 
-    def add(name: str, read: Callable[[], tuple[Kernel, Variant]]) -> None:
-        try:
-            kernel, variant = read()
-            kernels[kernel.name], variants[name] = kernel, variant
-        except EascopeError as error:
-            broken[name] = RequestError(str(error))
+    :param stated: the keys of each variant, its own before those of its base.
+    """
 
-    for name in top.table("own").data if top.has("own") else ():
-        add(name, partial(_own, top.table("own"), name, kernels, variants))
-    taken |= {*variants, *broken}
-    files = {file.stem: file for file in sorted(own_folder(path).glob("*.toml"))}
-    while files:
-        # Of a ring, each is as good as another: its base is not known yet.
-        ready = [name for name, file in files.items() if _base_of(file) not in files] or [*files]
-        for name in ready:
-            file = files.pop(name)
-            base = _base_of(file)
-            if base in broken and base not in variants:
-                broken.setdefault(name, broken[base])
-            else:
-                add(name, partial(_own_file, file, taken, kernels, variants))
-    return kernels, variants, broken
+    kernels: dict[str, Kernel]
+    variants: dict[str, Variant] = field(default_factory=dict)
+    planned: dict[str, str] = field(default_factory=dict)
+    broken: dict[str, RequestError] = field(default_factory=dict)
+    stated: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def add(self, name: str, table: StrictTable, file: Path | None = None) -> None:
+        """A variant; with ``base`` it has that one's keys where it states none.
+
+        :param file: a person's, which may have a queue.
+        :raises EascopeError: a wrong key, or a patch that cannot be read.
+        """
+        base = table.text("base", self.variants, LISTING) if file or table.has("base") else ""
+        if base and not self.variants:  # of which `text` could name none
+            raise table.error("base", "no base: no variant is above this one")
+        if base:
+            inherited = {**self.stated[base], "deviations": [f"as {base}"]}
+            own = {"source": shown_path(file), "deviations": []} if file else {}
+            stated = {**inherited, **own, "boot": "", "switches": [], **table.data}
+            table = StrictTable(table.file, stated, table.where)
+            table.has("base")
+        queue, first = _queue(file, table) if file else (None, False)
+        kernel = table.text("kernel", self.kernels)
+        variant = table.decoded(Variant, name=name, kernel=kernel, own=bool(file))
+        if base:
+            more = self.variants[base].with_more(variant.boot, variant.switches)
+            variant = replace(variant, boot=more.boot, switches=more.switches)
+        if queue:
+            with_queue = self.kernels[kernel].with_queue(queue, first=first)
+            self.kernels[name] = replace(with_queue, name=name, summary=variant.summary)
+            variant = replace(variant, kernel=name)
+        self.variants[name] = variant
+        passed_on = {*table.data} - {"base", "summary", "first", *_ADDED}
+        self.stated[name] = {key: table.data[key] for key in passed_on} | {"kernel": variant.kernel}
+
+    def add_files(self, folder: Path) -> None:
+        """A person's files, each after its base."""
+        taken = {*self.planned, *RELEASES, *self.kernels, *self.variants}
+        files = {file.stem: file for file in sorted(folder.glob("*.toml"))}
+        while files:
+            # Of a ring, each is as good as another: its base is not known yet.
+            ready = [name for name, file in files.items() if _base_of(file) not in files]
+            for name in ready or [*files]:
+                file = files.pop(name)
+                base = _base_of(file)
+                if base in self.broken and base not in self.variants:
+                    self.broken.setdefault(name, self.broken[base])
+                    continue
+                try:
+                    self.add_file(file, taken)
+                except EascopeError as error:
+                    self.broken[name] = RequestError(str(error))
+
+    def add_file(self, file: Path, taken: set[str]) -> None:
+        """The variant of a person's file.
+
+        :raises EascopeError: a wrong name, key or patch.
+        """
+        table, name = read_toml(file), file.stem
+        if not is_name(name) or name in taken:
+            allowed = f"a name of {NAME_RULE}, that no kernel or variant has"
+            raise RequestError(f"{shown_path(file)}: name {name!r}: allowed: {allowed}")
+        for old, new in _RENAMED.items():
+            if old in table.data:
+                raise table.error(old, f"{new}, which is its name now")
+        table.only({"base", "kernel", "first", *_ADDED, *entries_of(Variant)})
+        if not {*_ADDED} & {*table.data}:
+            raise table.lacks(_ADDED[0], f"one at least of {', '.join(_ADDED)}")
+        self.add(name, table, file)
 
 
 def _base_of(file: Path) -> str:
@@ -262,32 +321,29 @@ def _base_of(file: Path) -> str:
         return ""
 
 
-def _own(
-    table: StrictTable, name: str, kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
-) -> tuple[Kernel, Variant]:
-    """Kernel and variant of a line of ``[own]``: ``NAME = "VARIANT"``.
+def _queue(file: Path, table: StrictTable) -> tuple[Path | None, bool]:
+    """The queue of an own file, if it has one, and whether it is applied before ours.
 
-    The queue ``series/NAME`` on top of that variant's kernel, everything else as the variant has
-    it; ``NAME = {of = "VARIANT", first = true}`` applies it before our queues.
-
-    :raises RequestError: a wrong line, or a queue that cannot be what was meant.
+    :raises EascopeError: a wrong key, or a patch that cannot be read.
     """
-    if not is_name(name) or name in variants or name in kernels:
-        raise table.error(name, f"a name of {NAME_RULE}, that no kernel or variant has")
-    if not (SERIES / name / "series").is_file():
-        raise table.error(name, f"a queue of that name: kernels/series/{name}/series")
-    series_patches(SERIES / name)
-    first = False
-    if isinstance(table.value(name, ""), dict):
-        line = table.table(name)
-        of = line.text("of", variants, LISTING)
-        first = line.flag("first") if line.has("first") else False
-        line.finish()
-    else:
-        of = table.text(name, variants, LISTING)
-    where = f"kernels/series/{name}"
-    kernel = kernels[variants[of].kernel].with_queue(SERIES / name, first=first)
-    return own_variant(kernel, variants[of], name, f"{of} with the patches of {where}", where)
+    first = table.has("first") and table.flag("first")
+    if table.has("series"):
+        folder = SERIES / table.name("series")
+        if not (folder / "series").is_file():
+            raise table.error("series", "a queue: a folder of kernels/series with a file series")
+        series_patches(folder)
+        for key in ("patches", "config"):
+            if table.has(key):
+                raise table.error(key, "none beside series: they belong into its folder")
+        return folder, first
+    names = table.texts("patches") if table.has("patches") else ()
+    patches = [_own_patch(table, file.parent / Path(patch).expanduser()) for patch in names]
+    config = "".join(f"{line}\n" for line in table.texts("config")) if table.has("config") else ""
+    if config and not states_options(config.encode()):
+        raise table.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
+    if not patches and not config:
+        return None, first
+    return made_queue(file.stem, patches, config.encode()), first
 
 
 def own_variant(
@@ -316,39 +372,6 @@ def own_folder(path: Path = VARIANTS) -> Path:
         return path.parent / "own"
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base) if base else Path.home() / ".config") / "eascope/own"
-
-
-def _own_file(
-    file: Path, taken: set[str], kernels: Mapping[str, Kernel], variants: Mapping[str, Variant]
-) -> tuple[Kernel, Variant]:
-    """Kernel and variant of an own file: the variant ``base`` with what the file adds.
-
-    :raises EascopeError: a wrong name, key or patch.
-    """
-    table, name = read_toml(file), file.stem
-    if not is_name(name) or name in taken:
-        allowed = f"a name of {NAME_RULE}, that no kernel or variant has"
-        raise RequestError(f"{shown_path(file)}: name {name!r}: allowed: {allowed}")
-    table.only(("base", "description", *_ADDED))
-    base = variants[table.text("base", variants, LISTING)]
-    summary = table.text("description")
-    if not any(table.has(key) for key in _ADDED):
-        raise table.lacks(_ADDED[0], f"one at least of {', '.join(_ADDED)}")
-    patches = [
-        _own_patch(table, file.parent / Path(patch).expanduser())
-        for patch in (table.texts("patches") if table.has("patches") else ())
-    ]
-    config = "".join(f"{line}\n" for line in table.texts("config")) if table.has("config") else ""
-    if config and not states_options(config.encode()):
-        raise table.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
-    base = base.with_more(
-        table.read("boot", str, form=BOOT) if table.has("boot") else "",
-        table.read("switch", tuple, form=SWITCHES) if table.has("switch") else (),
-    )
-    kernel = kernels[base.kernel]
-    if patches or config:
-        kernel = kernel.with_queue(made_queue(name, patches, config.encode()))
-    return own_variant(kernel, base, name, summary, shown_path(file))
 
 
 def _own_patch(table: StrictTable, path: Path) -> tuple[str, bytes]:
@@ -386,6 +409,12 @@ def _named(top: StrictTable, key: str) -> list[tuple[str, StrictTable]]:
 def argument_name(word: str) -> str:
     """The name of a boot argument as the kernel compares it: a dash is an underscore."""
     return word.partition("=")[0].replace("-", "_")
+
+
+def _written(switch: tuple[str, str]) -> tuple[str, str]:
+    """What a switch decides: a file's value, or one feature of the scheduler."""
+    path, value = switch
+    return (path, value.removeprefix("NO_")) if path == FEATURES else (path, "")
 
 
 def boot_args(variant: Variant) -> str:

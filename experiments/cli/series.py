@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "verb",
         metavar="import",
-        help="import: create kernels/series/X and a line in [own] of kernels/variants.toml",
+        help="import: create kernels/series/X and kernels/own/X.toml",
     )
     parser.add_argument(
         "source",

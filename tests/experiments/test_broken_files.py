@@ -52,11 +52,9 @@ def platforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A line in [own] whose queue is not there."""
-    path = tmp_path / "variants.toml"
-    text = variants.VARIANTS.read_text()
-    path.write_text(text.replace("[planned]", '[own]\nmine = "mainline"\n\n[planned]'))
-    monkeypatch.setattr(variants.load_catalogue.__wrapped__, "__defaults__", (path,))
+    """A file of one's own whose queue is not there."""
+    (tmp_path / "mine.toml").write_text('base = "mainline"\nsummary = "x"\nseries = "mine"\n')
+    monkeypatch.setattr(variants, "own_folder", lambda _: tmp_path)
     variants.load_catalogue.cache_clear()
     yield
     variants.load_catalogue.cache_clear()
@@ -127,12 +125,12 @@ def test_other_files_are_not_unknown_names(
 
 
 @pytest.mark.usefixtures("own")
-def test_a_broken_own_line_affects_only_its_variant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_own_file_affects_only_its_variant(capsys: pytest.CaptureFixture[str]) -> None:
     entries = listed("variants", capsys)
-    assert "own.mine = 'mainline': allowed: a queue of that name" in entries["mine"]["broken"]
+    assert "mine.toml: series = 'mine': allowed: a queue" in entries["mine"]["broken"]
     assert "broken" not in entries["mainline"]
     resolve(Request("juno-r2", "mainline", "smoke"))
-    with pytest.raises(RequestError, match=r"own\.mine = 'mainline': allowed: a queue"):
+    with pytest.raises(RequestError, match=r"mine\.toml: series = 'mine': allowed: a queue"):
         resolve(Request("juno-r2", "mine", "smoke"))
     checks = {check.check: check for check in doctor._kernels()}
     assert checks["kernel base"].ok
@@ -205,18 +203,19 @@ Load = Callable[[Path], object]
 #: A variant of one's own, with every key.
 OWN = """\
 base = "cas"
-description = "x"
+summary = "x"
 config = ["CONFIG_A=y"]
 boot = "cpuidle.governor=teo"
-switch = [["/proc/sys/kernel/sched_util_clamp_min", "512"]]
+switches = [["/proc/sys/kernel/sched_util_clamp_min", "512"]]
 """
 TEXTS = {"difference": DIFFERENCE, "own": OWN}
 
 
 def own_variant(path: Path) -> object:
     """The variant of a person's own file."""
-    known = variants.load_catalogue()
-    return variants._own_file(path, set(), known.kernels, known.variants)
+    reader = variants.read_variants(variants.VARIANTS)
+    reader.add_file(path, set())
+    return reader.variants[path.stem]
 
 
 def kinds() -> dict[str, tuple[list[Path], Load]]:

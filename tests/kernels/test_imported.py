@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from eascope.experiments.cli.main import main
-from eascope.host.errors import RequestError
 from eascope.kernels import variants
-from eascope.kernels.imported import with_line
 from eascope.kernels.mails import read_patches
 from eascope.kernels.queues import series_patches
 from eascope.kernels.variants import load_catalogue
@@ -119,7 +117,7 @@ def imported(*arguments: object) -> int:
 
 def state(home: Path) -> dict[str, bytes]:
     """All that an import may write."""
-    files = [*(home / "series").rglob("*"), home / "variants.toml"]
+    files = [*(home / "series").rglob("*"), *(home / "own").rglob("*"), home / "variants.toml"]
     return {str(file): file.read_bytes() for file in files if file.is_file()}
 
 
@@ -146,7 +144,7 @@ def test_an_mbox_gives_the_newest_version_without_cover_letter_and_replies(
     assert "\n\nFrom here.\n---\n" in patches[0].read_text()
     output = capsys.readouterr().out
     assert "eascope compare mainline mine --platform juno-r2" in output
-    assert 'mine = "mainline"' in (home / "variants.toml").read_text()
+    assert 'base = "mainline"\n' in (home / "own/mine.toml").read_text()
 
 
 def test_each_form_of_a_source_gives_the_same_patches(home: Path, author: Path) -> None:
@@ -201,8 +199,7 @@ def test_a_folder_may_have_a_part_of_a_series(home: Path, author: Path) -> None:
 
 
 def test_an_imported_series_is_registered_as_a_variant(home: Path, author: Path) -> None:
-    with (home / "variants.toml").open("a") as file:
-        file.write('\n[own]\n# Mine.\n\n[planned]\nlater = "x"\n')
+    before = (home / "variants.toml").read_bytes()
     assert imported(f"{author}@start..main", "--name", "mine") == 0
     assert imported(f"{author}@start..main~1", "--name", "early", "--onto", "plain") == 0
     load_catalogue.cache_clear()
@@ -211,10 +208,7 @@ def test_an_imported_series_is_registered_as_a_variant(home: Path, author: Path)
     assert catalogue.kernels["mine"].series == ("base", "mine")
     assert catalogue.kernels["early"].series == ("early", "base")
     assert catalogue.variants["mine"].switches == catalogue.variants["mainline"].switches
-    assert catalogue.planned == {"later": "x"}
-    text = (home / "variants.toml").read_text()
-    assert '# Mine.\nmine = "mainline"\n' in text
-    assert "# The end.\n" in text
+    assert (home / "variants.toml").read_bytes() == before
 
 
 def test_a_folder_may_have_a_fragment_and_a_patch_no_effect(
@@ -363,12 +357,3 @@ def test_an_import_that_is_interrupted_leaves_nothing(
     assert imported(f"{author}@start..main", "--name", "mine") in (1, 130)
     assert state(home) == before
     assert [path.name for path in (home / "series").iterdir()] == ["base"]
-
-
-def test_own_in_another_form_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "variants.toml"
-    file.write_text('own = { x = "mainline" }\n')
-    with pytest.raises(RequestError, match=r"no line can be added to \[own\]"):
-        with_line(file, "mine", "base")
-    file.write_text('[own]\nx = "mainline"')
-    assert with_line(file, "mine", "base") == '[own]\nx = "mainline"\nmine = "mainline"\n'

@@ -115,7 +115,7 @@ def own_file(patch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     load_catalogue.cache_clear()
 
     def write(text: str, name: str = "mine") -> Path:
-        (file := patch.parent / f"{name}.toml").write_text(f'description = "x"\n{text}')
+        (file := patch.parent / f"{name}.toml").write_text(f'summary = "x"\n{text}')
         return file
 
     yield write
@@ -136,7 +136,7 @@ class Series:
 
 
 def test_an_own_file_is_a_variant(patch: Path, own_file: Callable[..., Path]) -> None:
-    own_file(f'base = "cas"\nboot = "{TEO}"\nswitch = [["{MIGRATION}", "512"]]')
+    own_file(f'base = "cas"\nboot = "{TEO}"\nswitches = [["{MIGRATION}", "512"]]')
     own_file(f'base = "feec-b"\npatches = ["{patch.name}"]\nconfig = ["CONFIG_A=y"]', "patched")
     base, cas = variant_named("cas")
     kernel, variant = variant_named("mine")
@@ -160,13 +160,10 @@ def test_a_persons_variant_is_one_like_any_other(
     series.mkdir(parents=True)
     (series / "series").write_text(patch.name)
     (series / patch.name).write_text(PATCH)
-    listed = series / "variants.toml"
-    listed.write_text(f'{variants.VARIANTS.read_text()}\n[own]\nspread = "cas"\n')
     monkeypatch.setattr(variants, "SERIES", Series(variants.SERIES, series))
-    monkeypatch.setattr("eascope.kernels.naming.load_catalogue", lambda: load_catalogue(listed))
-    monkeypatch.setattr("eascope.kernels.own.load_catalogue", lambda: load_catalogue(listed))
+    own_file('base = "cas"\nseries = "spread"', "spread")
     own_file(f'base = "spread-teo"\npatches = ["{patch.name}"]', "both")
-    own_file(f'base = "spread"\nboot = "{TEO}"\nswitch = [["{MIGRATION}", "512"]]', "spread-teo")
+    own_file(f'base = "spread"\nboot = "{TEO}"\nswitches = [["{MIGRATION}", "512"]]', "spread-teo")
     own_file('base = "ring-b"\nboot = "a"', "ring-a")
     own_file('base = "ring-a"\nboot = "a"', "ring-b")
     cas = variant_named("cas")[1]
@@ -186,7 +183,7 @@ def test_a_persons_variant_is_one_like_any_other(
     assert variant_named("spread", own)[1].boot == "cpuidle.governor=menu"
     assert variant_named("both", own)[1].boot == "cpuidle.governor=menu", "it replaces the other"
     assert variant_named("both@7.3", own)[0].name == "both@7.3"
-    broken = {name: str(error) for name, error in load_catalogue(listed).broken.items()}
+    broken = {name: str(error) for name, error in load_catalogue().broken.items()}
     assert broken.keys() == {"ring-a", "ring-b"}
     assert "base = 'ring-b': allowed: a known name" in broken["ring-a"]
     assert broken["ring-a"] == broken["ring-b"]
@@ -195,15 +192,26 @@ def test_a_persons_variant_is_one_like_any_other(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "base is missing"),
+        ('boot = "a"', "base is missing"),
         ('base = "maninline"\nboot = "a"', "base = 'maninline': allowed: a known name"),
-        ('base = "cas"', "patches is missing: allowed: one at least of patches, config, boot"),
+        ('base = "cas"', "series is missing: allowed: one at least of series, patches, config"),
         ('base = "cas"\nboot = "maxcpus=2"', "boot = 'maxcpus=2': allowed: kernel arguments"),
         ('base = "cas"\nbooot = "a"', "booot = 'a'"),
-        ('base = "cas"\nswitch = [["/etc/x", "1"]]', "switch = [['/etc/x', '1']]: allowed: a list"),
+        (
+            'base = "cas"\nswitches = [["/etc/x", "1"]]',
+            "switches = [['/etc/x', '1']]: allowed: a list",
+        ),
         ('base = "cas"\nconfig = ["HZ=1"]', "config = ['HZ=1']: allowed: a list of CONFIG_NAME"),
         ('base = "cas"\npatches = ["no.patch"]', "no.patch: No such file or directory"),
         ('base = "cas"\npatches = ["mine.toml"]', "mine.toml has no hunk"),
+        ('base = "cas"\nseries = "yours"', "series = 'yours': allowed: a queue: a folder of"),
+        (
+            'base = "cas"\nseries = "feec"\nconfig = ["CONFIG_A=y"]',
+            "config = ['CONFIG_A=y']: allowed: none",
+        ),
+        ('base = "cas"\nboot = "a"\nfirst = 1', "first = 1: allowed: true or false"),
+        ('base = "cas"\nswitch = []', "switch = []: allowed: switches, which is its name now"),
+        ('base = "cas"\ndescription = "x"', "description = 'x': allowed: summary, which is"),
     ],
 )
 def test_a_wrong_own_file_affects_only_its_variant(

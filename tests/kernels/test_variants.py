@@ -12,7 +12,7 @@ from eascope.host.errors import RequestError
 from eascope.kernels import variants as module
 from eascope.kernels.queues import folders_of_queues
 from eascope.kernels.state import on_platform, state_expectations
-from eascope.kernels.switches import ENERGY_AWARE, FEATURES, STATS, check_switches
+from eascope.kernels.switches import EAS_GOVERNOR, ENERGY_AWARE, FEATURES, STATS, check_switches
 from eascope.kernels.variants import (
     SERIES,
     VARIANTS,
@@ -51,61 +51,75 @@ def own_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SERIES", folder)
 
 
+def write_own(folder: Path, name: str, text: str) -> None:
+    """A person's file beside the ``variants.toml`` of ``edited``."""
+    (folder / "own").mkdir(exist_ok=True)
+    (folder / f"own/{name}.toml").write_text(f'summary = "x"\n{text}\n')
+
+
 @pytest.mark.usefixtures("own_queue")
-def test_one_line_makes_a_queue_a_variant(edited: Callable[..., Path]) -> None:
-    path = edited(("[planned]", '[own]\nmine = "feec-b"\n\n[planned]'))
-    known = load_variants(path)
-    mine, of = known["mine"], known["feec-b"]
+def test_a_file_makes_a_queue_a_variant(tmp_path: Path, edited: Callable[..., Path]) -> None:
+    path = edited()
+    write_own(tmp_path, "mine", 'base = "feec-b"\nseries = "mine"')
+    write_own(tmp_path, "first", 'base = "mainline"\nseries = "mine"\nfirst = true')
+    catalogue, of = load_catalogue(path), load_variants()["feec-b"]
+    mine = catalogue.variants["mine"]
     assert mine.kernel == "mine"
-    assert load_catalogue(path).kernels["mine"].series == ("base", "feec", "mine")
+    assert catalogue.kernels["mine"].series == ("base", "feec", "mine")
     assert (mine.switches, mine.dtb, mine.declares) == (of.switches, of.dtb, of.declares)
-    assert set(known) - {"mine"} == set(load_variants())
-
-
-@pytest.mark.usefixtures("own_queue")
-def test_a_queue_for_plain_linux_goes_first(edited: Callable[..., Path]) -> None:
-    line = '[own]\nmine = { of = "mainline", first = true }\n\n[planned]'
-    assert load_catalogue(edited(("[planned]", line))).kernels["mine"].series == ("mine", "base")
-
-
-@pytest.mark.usefixtures("own_queue")
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            'mine = "mainlin"',
-            r"own\.mine = 'mainlin': .*did you mean mainline\?\): all are listed by: eascope",
-        ),
-        ('cas = "mainline"', r"own\.cas = 'mainline': allowed: a name .*that no kernel or variant"),
-        ('yours = "mainline"', r"own\.yours = .*a queue of that name: kernels/series/yours/series"),
-        (
-            "mine = { of = 'mainline', last = true }",
-            r"own\.mine\.last = True: no such key",
-        ),
-        ("mine = { of = 'mainline', first = 1 }", r"own\.mine\.first = 1: allowed: true or false"),
-    ],
-)
-def test_wrong_own_line(edited: Callable[..., Path], line: str, message: str) -> None:
-    """It is an error for who asks for that variant, and for nobody else."""
-    catalogue = load_catalogue(edited(("[planned]", f"[own]\n{line}\n\n[planned]")))
-    (name,) = catalogue.broken
-    with pytest.raises(RequestError, match=message) as caught:
-        catalogue.check(name)
-    assert "\n" not in str(caught.value)
-    catalogue.check("mainline")
-    assert catalogue.variants == load_variants()
-    assert catalogue.kernels == load_catalogue().kernels
+    assert catalogue.kernels["first"].series == ("mine", "base")
+    assert {*catalogue.variants} - {*load_variants()} == {"mine", "first"}
 
 
 @pytest.mark.usefixtures("own_queue")
 def test_a_queue_that_cannot_be_meant_is_its_own_variants_error(
-    edited: Callable[..., Path],
+    tmp_path: Path, edited: Callable[..., Path]
 ) -> None:
     (module.SERIES / "mine" / "series").write_text("0002-yours.patch\n")
-    catalogue = load_catalogue(edited(("[planned]", "[own]\nmine = 'mainline'\n\n[planned]")))
+    path = edited()
+    write_own(tmp_path, "mine", 'base = "mainline"\nseries = "mine"')
+    catalogue = load_catalogue(path)
     with pytest.raises(RequestError, match=r"mine/series: line 1 = '0002-yours\.patch'"):
         catalogue.check("mine")
-    assert "mine" not in catalogue.variants
+    assert catalogue.variants == load_variants()
+    assert catalogue.kernels == load_catalogue().kernels
+
+
+def test_a_line_of_own_names_the_file_to_write(edited: Callable[..., Path]) -> None:
+    catalogue = load_catalogue(edited(("[planned]", '[own]\nmine = "cas"\n\n[planned]')))
+    with pytest.raises(RequestError, match=r"own = .*: allowed: a file kernels/own/mine\.toml"):
+        catalogue.check("mine")
+
+
+def test_a_variant_has_what_it_does_not_state_from_its_base(edited: Callable[..., Path]) -> None:
+    """Boot arguments and switches in the place of those that they undo, or after all."""
+    table = """\
+[variant.between]
+base = "feec-b"
+summary = "x"
+boot = "a=2"
+switches = [
+    ["/sys/kernel/debug/sched/eascope/eas_push", "2"],
+    ["/sys/kernel/debug/sched/features", "NO_UTIL_BOOST"],
+]
+
+[variant.below]
+base = "between"
+summary = "y"
+boot = "a=3 b=1"
+switches = [["/sys/kernel/debug/sched/features", "UTIL_BOOST"]]
+
+[planned]"""
+    known = load_variants(edited(("[planned]", table)))
+    base, between, below = (known[name] for name in ("feec-b", "between", "below"))
+    at = [path for path, _ in base.switches].index("/sys/kernel/debug/sched/eascope/eas_push")
+    pushed = (base.switches[at][0], "2")
+    switches = (*base.switches[:at], pushed, *base.switches[at + 1 :])
+    assert between.switches == (*switches, ("/sys/kernel/debug/sched/features", "NO_UTIL_BOOST"))
+    assert below.switches == (*switches, ("/sys/kernel/debug/sched/features", "UTIL_BOOST"))
+    assert (between.boot, below.boot) == ("a=2", "a=3 b=1")
+    assert (between.deviations, below.deviations) == (("as feec-b",), ("as between",))
+    assert (below.kernel, below.source, below.dtb) == (base.kernel, base.source, base.dtb)
 
 
 def test_a_switch_may_be_one_of_every_cpu(juno: Platform) -> None:
@@ -153,9 +167,11 @@ def test_every_switch_is_read_back(juno: Platform) -> None:
         lines = state_expectations(variant, juno)
         for path, value in variant.switches:
             verb = "word" if path == FEATURES else "expect"
-            # The counters are reset, and count again at once.
             read_back = (verb, path, value) in lines
-            assert read_back is (path != STATS), (variant.name, path)
+            # The counters are reset, and count again at once; without schedutil there is no EAS,
+            # of which `energy_aware` of the file `variant` speaks.
+            gone = path == ENERGY_AWARE and variant.declares.governor != EAS_GOVERNOR
+            assert read_back is not (path == STATS or gone), (variant.name, path)
 
 
 def test_no_two_variants_are_the_same() -> None:
@@ -232,7 +248,7 @@ def test_what_our_variants_declare_is_what_their_switches_give(juno: Platform) -
         placed = on_platform(variant, juno)
         assert placed.declares == variant.declares, variant.name
         written = [switch for switch in placed.switches if switch not in variant.switches]
-        assert all("*" in path for path, _ in variant.switches) or not written, variant.name
+        assert any("*" in path for path, _ in variant.switches) or not written, variant.name
 
 
 @pytest.mark.parametrize(
@@ -279,13 +295,14 @@ kernel = "base" -> "bse" | variant.mainline.kernel = 'bse' | one of base
 dtb = "std" -> "standard" | variant.mainline.dtb = 'standard' | std
 governor = "schedutil" -> "schedutils" | variant.mainline.declares.governor | mean schedutil?
 governor = "schedutil" -> "performance" | declares.governor | schedutil where eas = true
-deviations = ["as mainline"] -> [" "] | deviations = [' '] | empty where nothing deviates
+deviations = ["as uclamp-sum"] -> [" "] | deviations = [' '] | empty where nothing deviates
 boot = "" -> "a\\nb" | variant.mainline.boot = 'a\\nb' | separated by single spaces
 boot = "" -> 'a="b c"' | variant.mainline.boot = 'a="b c"' | without quotes
 boot = "" -> "a isolcpus=5" | variant.mainline.boot = 'a isolcpus=5' | all CPUs are online
 series = ["base"] -> ["base", "sum2"] | kernel.base.series = ['base', 'sum2'] | at least one of:
 releases = ["6.12"] -> ["6.12", ["7.4"]] | variant.mainline-clamps-first.releases | one of: 6.12
 releases = ["6.12"] -> [] | variant.mainline-clamps-first.releases = [] | at least one of: 6.12
+base = "mainline" -> "cass" | variant.cas.base = 'cass' | a known name
 fragments = ["base"] -> [] | kernel.base.fragments = [] | at least one of: base
 """
 #: What cas writes first, and what may be written instead.
