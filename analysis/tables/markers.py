@@ -138,12 +138,12 @@ def _of_thread(
     """
     period_ns = 1000 * period_us
     last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
-    jobs = _whole(marks, period_us)
-    if not jobs.height:
+    whole = _whole(marks, period_us)
+    if not whole.height:
         due = max(0, last_ns - window.t0_ns) // period_ns
         return Deadlines(jobs=due, missed=due, late=0, unfinished=due)
     within = judged(marks, over, window, period_us, deadline_us)
-    known = int(jobs["due_ns"].tail(1).item())
+    known = int(whole["due_ns"].tail(1).item())
     before = max(0, (window.t0_ns - known) // period_ns)
     unfinished = max(0, (last_ns - known) // period_ns - before)
     missed = int(within["late"].sum())

@@ -99,7 +99,7 @@ def test_an_exponential_clock_keeps_its_mean_and_has_no_deadline(
     assert (record.period_us, record.deadline_us) == (100_000, None)
 
 
-def test_whoever_meets_goes_through_as_many_turns(
+def test_whoever_meets_goes_through_as_many_jobs(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     """rt-app counts the events that name a barrier: two each, or someone waits for ever."""

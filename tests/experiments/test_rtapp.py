@@ -41,7 +41,7 @@ def test_rate_is_that_of_the_largest_cpu(juno: Platform, juno_activity: Activity
 
 
 @pytest.mark.parametrize("run_us", [1, 7, 999, 1_000, 3_333, 999_999, 1_000_000, 60_000_000])
-def test_executed_turns_are_the_wanted_ones(
+def test_executed_iterations_are_the_wanted_ones(
     run_us: int, tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     path = write(tmp_path, phase=f"run_us = {run_us}")
@@ -95,8 +95,8 @@ def test_attributes_change_between_phases(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     """Each clamp is taken back, and a job that has what the one before has states nothing."""
-    turns = ("uclamp = {min = 600}", "nice = 3", "nice = 3", 'policy = "fifo"\nuclamp = {min = 9}')
-    phase = "\n[[task.phase]]\n".join(f"loops = 2\nrun_us = 5\n{turn}" for turn in turns)
+    jobs = ("uclamp = {min = 600}", "nice = 3", "nice = 3", 'policy = "fifo"\nuclamp = {min = 9}')
+    phase = "\n[[task.phase]]\n".join(f"loops = 2\nrun_us = 5\n{job}" for job in jobs)
     path = write(tmp_path, task='repeat = "forever"\nuclamp = {min = 0, max = 800}', phase=phase)
     document = compiled(path, juno, juno_activity)
     (task,) = document["tasks"].values()
@@ -167,7 +167,7 @@ def test_threads_start_one_after_another_and_then_are_free(
         ("{runtime_us = 2000, period_us = 12_000}", 12_000),
     ],
 )
-def test_the_deadline_of_a_turn_is_that_of_its_policy(
+def test_the_deadline_of_a_job_is_that_of_its_policy(
     policy: str, deadline_us: int, tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     task = policy and f'policy = "deadline"\ndeadline = {policy}'

@@ -230,7 +230,7 @@ calibration_ns = 88
 
 
 @pytest.mark.guest
-def test_turns_are_those_of_the_executed_loop(tmp_path: Path) -> None:
+def test_iterations_are_those_of_the_executed_loop(tmp_path: Path) -> None:
     """Every kind of event and of grammar, in a real guest: elided as executed."""
     text = WHOLE.replace('"fork" : "Forked", ', "")
     (tmp_path / "x.json").write_text(text)
