@@ -62,6 +62,8 @@ _JOINED: dict[str, Callable[[Iterable[bool]], bool]] = {
 }
 _SIGN = "[<>=!]=|[<>]"
 _SIGNS = f"{' '.join(COMPARE)} in"
+#: Of a statement: a longer one may be too deep to evaluate.
+MOST_CHARACTERS = 400
 #: Longer numbers and exponents mean nothing.
 _NUMBER = r"\d{1,18}(?:\.\d{1,18})?(?:[eE][-+]?\d{1,2})?(?![\w.])"
 _MEASURE = r"(?!(?:and|or|not|in)\b)[A-Za-z_]\w*\b(?!\s*\()"
@@ -280,7 +282,7 @@ def _parts(text: str, made: Condition) -> Iterator[Part]:
     if isinstance(made, Joined) and made.word == "and":
         for inner in made.conditions:
             yield from _parts(text, inner)
-    elif isinstance(made, Part) and not isinstance(made.left, Text) | isinstance(made.right, Text):
+    elif isinstance(made, Part) and Text not in map(type, (made.left, made.right)):
         yield made
     else:
         raise RequestError(f"{shown(text)}: allowed: comparisons of numbers, joined by 'and'")
@@ -292,6 +294,8 @@ def condition(text: str) -> Condition:
     :raises RequestError: one line with the position, the text there, and what is allowed.
     """
     parser = _Parser(text)
+    if len(text) > MOST_CHARACTERS:
+        raise RequestError(f"{shown(text)}: allowed: up to {MOST_CHARACTERS} characters")
     try:
         made = parser.condition(parser.joined("or"))
     except RecursionError as error:
@@ -396,8 +400,8 @@ class _Parser:
             return number(truth.lower() == "true")
         if text := self.take("'[^']*'"):
             return Text((text[1:-1],), "")
-        if function := self.take(rf"(?:{'|'.join(_FUNCTIONS)})\s*\("):
-            return self.call(function[:3])
+        if function := self.take(rf"(?:{'|'.join(_FUNCTIONS)})(?=\s*\()"):
+            return self.call(function)
         if key := self.take(_MEASURE):
             return self.measure(key)
         functions = ", ".join(_FUNCTIONS)
@@ -411,6 +415,7 @@ class _Parser:
         return tuple(made)
 
     def call(self, name: str) -> Operation:
+        self.take(r"\(")
         arguments = self.listed(")")
         if name == "abs" and len(arguments) != 1:
             raise self.wrong("abs with one argument")

@@ -83,8 +83,10 @@ def test_bad_statements_are_refused_in_one_line(snapshot: SnapshotAssertion) -> 
     assert lines == snapshot
 
 
-def test_parentheses_without_end() -> None:
-    assert refusal(parse, "(" * 9000 + "eas > 1").endswith("allowed: fewer parentheses")
+def test_statements_that_are_too_deep() -> None:
+    assert refusal(parse, "(" * 390 + "eas > 1").endswith("allowed: fewer parentheses")
+    assert refusal(parse, "+".join(["eas"] * 101) + " > 1").endswith("up to 400 characters")
+    assert met("+".join(["1"] * 195) + " > eas")
 
 
 def test_absent_measures() -> None:
