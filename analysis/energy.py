@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -77,59 +77,67 @@ def energy(
     return table.with_columns((pl.col("energy_fj") / FJ_PER_J).alias("joules"))
 
 
-def active_shares(
-    intervals: pl.DataFrame, slices: pl.DataFrame, spent: pl.DataFrame
-) -> pl.DataFrame:
+class Covered(NamedTuple):
+    """Who ran in an interval of a CPU.
+
+    :param pids: the threads, and for each of ``ns`` how long it ran there.
+    :param whole_ns: the interval's active time, or that of its threads where that is longer.
+    """
+
+    cpu: int
+    t0_ns: int
+    pids: list[int]
+    ns: list[int]
+    whole_ns: int
+
+
+def covered(intervals: pl.DataFrame, slices: pl.DataFrame) -> list[Covered]:
+    """Who ran in each interval of each CPU, which no power model changes."""
+    rows = intervals.filter(pl.col("cpu") != SHARED_PART)
+    return [
+        Covered(cpu, t0_ns, pids, ns, max(sum(ns), active_ns))
+        for (cpu,), part in rows.group_by("cpu", maintain_order=True)
+        for t0_ns, active_ns, (pids, ns) in zip(
+            part["t0_ns"].to_list(),
+            part["active_ns"].to_list(),
+            _overlaps(part, slices.filter(pl.col("cpu") == cpu)),
+            strict=True,
+        )
+    ]
+
+
+def active_shares(ran: Sequence[Covered], spent: pl.DataFrame) -> pl.DataFrame:
     """The active energy of every interval, shared among the threads that ran in it.
 
     A thread gets the part of the interval's active time that its slices cover; what no slice
     covers (interrupts, the idle loop's own work) has a null pid. Exact: each interval's parts add
     up to its active energy.
 
-    Columns: cluster, cpu, pid, energy_fj.
+    Columns: cpu, pid, energy_fj.
     """
-    active = (
-        spent.filter(pl.col("component") == "active")
-        .group_by("cpu", "t0_ns")
-        .agg(pl.col("energy_fj").sum())
+    rows = spent.filter(pl.col("component") == "active").select("cpu", "t0_ns", "energy_fj")
+    active: dict[tuple[int, int], int] = {}
+    for cpu, t0_ns, spent_fj in rows.iter_rows():
+        active[cpu, t0_ns] = active.get((cpu, t0_ns), 0) + spent_fj
+    shares: dict[tuple[int, int | None], int] = {}
+    for cpu, t0_ns, pids, overlaps, whole in ran:
+        rest = active[cpu, t0_ns]
+        row_fj = rest
+        for pid, overlap in zip(pids, overlaps, strict=True):
+            piece = row_fj * overlap // whole if whole else 0
+            shares[cpu, pid] = shares.get((cpu, pid), 0) + piece
+            rest -= piece
+        shares[cpu, None] = shares.get((cpu, None), 0) + rest
+    table = pl.DataFrame(
+        [(cpu, pid, energy_fj) for (cpu, pid), energy_fj in shares.items()],
+        schema={"cpu": pl.Int32, "pid": pl.Int64, "energy_fj": pl.Int64},
+        orient="row",
     )
-    rows = intervals.filter(pl.col("cpu") != SHARED_PART).join(
-        active, on=["cpu", "t0_ns"], how="left", maintain_order="left"
-    )
-    out_cluster: list[int] = []
-    out_cpu: list[int] = []
-    out_pid: list[int | None] = []
-    out_fj: list[int] = []
-    for (cpu,), part in rows.group_by("cpu", maintain_order=True):
-        ran = slices.filter(pl.col("cpu") == cpu)
-        cluster = part["cluster"][0]
-        for number, pid, covered, total in _overlaps(part, ran):
-            row_fj = part["energy_fj"][number]
-            given = 0
-            whole = max(total, part["active_ns"][number])
-            for thread, overlap in zip(pid, covered, strict=True):
-                piece = row_fj * overlap // whole if whole else 0
-                given += piece
-                out_cluster.append(cluster)
-                out_cpu.append(cpu)
-                out_pid.append(thread)
-                out_fj.append(piece)
-            out_cluster.append(cluster)
-            out_cpu.append(cpu)
-            out_pid.append(None)
-            out_fj.append(row_fj - given)
-    schema = {"cluster": pl.Int32, "cpu": pl.Int32, "pid": pl.Int64, "energy_fj": pl.Int64}
-    columns = {"cluster": out_cluster, "cpu": out_cpu, "pid": out_pid, "energy_fj": out_fj}
-    table = pl.DataFrame(columns, schema=schema)
-    return (
-        table.group_by("cluster", "cpu", "pid")
-        .agg(pl.col("energy_fj").sum())
-        .sort("cluster", "cpu", "pid", nulls_last=True)
-    )
+    return table.sort("cpu", "pid", nulls_last=True)
 
 
-def _overlaps(part: pl.DataFrame, ran: pl.DataFrame) -> list[tuple[int, list[int], list[int], int]]:
-    """For each interval of one CPU: its number, pids, the ns that each covers, and their sum."""
+def _overlaps(part: pl.DataFrame, ran: pl.DataFrame) -> list[tuple[list[int], list[int]]]:
+    """For each interval of one CPU: pids, and the ns that each covers."""
     begin = part["t0_ns"].to_numpy()
     end = part["t1_ns"].to_numpy()
     s0 = ran["t0_ns"].to_numpy()
@@ -140,10 +148,10 @@ def _overlaps(part: pl.DataFrame, ran: pl.DataFrame) -> list[tuple[int, list[int
     which = np.repeat(np.arange(len(s0)), counts)
     before = np.repeat(np.cumsum(counts) - counts, counts)
     number = np.arange(counts.sum()) - before + np.repeat(first, counts)
-    covered = np.minimum(s1[which], end[number]) - np.maximum(s0[which], begin[number])
+    both_ns = np.minimum(s1[which], end[number]) - np.maximum(s0[which], begin[number])
     pieces = (
         pl.DataFrame(
-            {"number": number, "pid": ran["pid"].to_numpy()[which], "ns": covered},
+            {"number": number, "pid": ran["pid"].to_numpy()[which], "ns": both_ns},
             schema={"number": pl.Int64, "pid": pl.Int64, "ns": pl.Int64},
         )
         .filter(pl.col("ns") > 0)
@@ -156,11 +164,7 @@ def _overlaps(part: pl.DataFrame, ran: pl.DataFrame) -> list[tuple[int, list[int
         pids, times = grouped.setdefault(row, ([], []))
         pids.append(pid)
         times.append(ns)
-    result = []
-    for row in range(part.height):
-        pids, times = grouped.get(row, ([], []))
-        result.append((row, pids, times, sum(times)))
-    return result
+    return [grouped.get(row, ([], [])) for row in range(part.height)]
 
 
 def joules(parts: Sequence[tuple[Key, int]]) -> dict[Key, float]:

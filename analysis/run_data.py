@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from eascope.analysis.energy import energy
+from eascope.analysis.energy import Covered, covered, energy
 from eascope.analysis.programs import Output, outputs
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.records.result import Deadlines
@@ -153,10 +153,15 @@ class RunData:
         return events.migrations(self.trace, self.window, self.threads)
 
     @cached_property
+    def covered(self) -> list[Covered]:
+        """See `analysis.energy.covered`."""
+        return covered(self.intervals, self.worked)
+
+    @cached_property
     def tasks(self) -> pl.DataFrame:
         """See `analysis.tables.task_energy.task_energy`."""
         return task_energy(
-            intervals=self.intervals,
+            ran=self.covered,
             slices=self.worked,
             energy=self.energy,
             latency=self.latency,

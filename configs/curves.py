@@ -15,6 +15,7 @@ import csv
 import io
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from eascope.configs.source import Sources
@@ -103,7 +104,7 @@ class Curves:
         """The name of the file of these rows, for messages."""
         return file_of(self.name, kind).name
 
-    @property
+    @cached_property
     def dependents(self) -> tuple[str, ...]:
         """Clusters whose power depends on another one."""
         return tuple(dict.fromkeys(row.cluster for row in self.beside))

@@ -57,6 +57,7 @@ TABLES = {
         *("assumed_low", "assumed_high", "assumed_by", "work"),
         *("latency_p95_us", "latency_of", "migrations", "missed", "overutilized"),
     ),
+    "axes": (*_HEAD, "axis", "value", "energy_mj", "change", "low", "high"),
     "by_seed": (*_HEAD, "energy_mj"),
     "verdicts": (
         *(*_HEAD, "statement", "source", "verdict"),
@@ -109,8 +110,9 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
     ``cells`` has a variant's means over seeds. ``change`` is that of its energy from the
     baseline's, in percent with its 95 % interval; where variants did other work, of the energy of a
     unit of work, which ``per`` names. ``assumed_low`` and ``assumed_high`` are its range over the
-    model axes that need no run, and ``assumed_by`` the axes at the ends. ``by_seed`` has the energy
-    of each seed. ``engines`` has the printed measures of comparisons that ran on two of them.
+    model axes that need no run, and ``assumed_by`` the axes at the ends; ``axes`` has it at each
+    value of the plan's own axes. ``by_seed`` has the energy of each seed. ``engines`` has the
+    printed measures of comparisons that ran on two of them.
     """
     rows: dict[str, list[list[Any]]] = {name: [] for name in TABLES}
     for group, result in done:
@@ -125,6 +127,10 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
             energies = [*head, name + release, list(result.total.values[name].values())]
             rows["cells"] += [cell] if cell not in rows["cells"] else []
             rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
+            for at in result.assumed:
+                if at.axis in group.compared.robust:
+                    where = [*head, name + release, axis_words(at.axis), at.value]
+                    rows["axes"] += [[*where, *_energy(at.compared, name)]]
         for verdict in map(verdict_row, filter(partial(_ran, result), result.verdicts)):
             row = [*head, verdict[0] + release, *verdict[1:]]
             rows["verdicts"] += [row] if row not in rows["verdicts"] else []
@@ -153,11 +159,10 @@ def _rounded(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 def _cell(result: Comparison, name: str) -> Iterator[Any]:
     """The columns of ``cells`` after variant and baseline."""
-    other_work = result.primary is not result.total
-    yield result.total.mean(name)
-    yield result.cell.work.unit if other_work else ""
-    line = result.line(*PER_WORK) if other_work else result.total
-    yield from _change(line, result, name)
+    energy, *change = _energy(result, name)
+    yield energy
+    yield result.cell.work.unit if result.primary is not result.total else ""
+    yield from change
     ends = None if name == result.baseline else result.span(name)
     yield from (end.percent for end in ends) if ends else (None, None)
     yield [end.axis for end in ends or ()]
@@ -173,6 +178,13 @@ def _cell(result: Comparison, name: str) -> Iterator[Any]:
     yield _mean(result.line("migrations"), name)
     yield _mean(result.line("missed_deadlines"), name)
     yield _mean(result.line("overutilized_share"), name)
+
+
+def _energy(result: Comparison, name: str) -> tuple[float | None, ...]:
+    """A variant's mean, and its change: of the energy of a unit of work where work differs."""
+    per_work = result.primary is not result.total
+    line = result.line(*PER_WORK) if per_work else result.total
+    return (result.total.mean(name), *_change(line, result, name))
 
 
 def _mean(line: Line | None, name: str) -> float | None:

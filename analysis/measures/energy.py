@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from eascope.analysis.energy import active_shares, joules
+from eascope.analysis.energy import active_shares, covered, joules
 from eascope.analysis.measures.registry import Lines, measure
 from eascope.analysis.records.cell import NO_GROUP, CellRecord
 from eascope.analysis.records.result import Energy, MemoryEnergy
@@ -174,8 +174,10 @@ def irq_s(data: RunData) -> dict[str, float]:
 def irq_j(data: RunData) -> dict[str, float]:
     """Active energy of hard interrupts by name, likewise."""
     rows = interrupts(data.trace, data.window)
+    if rows.is_empty():
+        return {}
     spent = dict(
-        active_shares(data.intervals, rows, data.energy)
+        active_shares(covered(data.intervals, rows), data.energy)
         .group_by("pid")
         .agg(pl.col("energy_fj").sum())
         .iter_rows()

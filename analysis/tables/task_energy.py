@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from eascope.analysis.energy import active_shares
+from eascope.analysis.energy import Covered, active_shares
 from eascope.analysis.tables.tasks import OTHER
 from eascope.host.errors import EascopeError
 
@@ -18,7 +18,7 @@ SHARED_PART = "(shared)"
 
 def task_energy(
     *,
-    intervals: pl.DataFrame,
+    ran: Sequence[Covered],
     slices: pl.DataFrame,
     energy: pl.DataFrame,
     latency: pl.DataFrame,
@@ -31,7 +31,7 @@ def task_energy(
 
     Columns: task, thread, pid, run_ns, energy_fj, wakeups, migrations, joules.
     """
-    share = active_shares(intervals, slices, energy)
+    share = active_shares(ran, energy)
     by_pid = share.group_by("pid").agg(pl.col("energy_fj").sum())
     rows = _threads(slices, by_pid, latency, migrations)
     parts = dict(energy.group_by("component").agg(pl.col("energy_fj").sum()).iter_rows())

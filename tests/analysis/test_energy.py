@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from eascope.analysis.derive import Derived
-from eascope.analysis.energy import FJ_PER_J, active_shares, energy, joules
+from eascope.analysis.energy import FJ_PER_J, active_shares, covered, energy, joules
 from eascope.configs.platform import Cluster, Platform
 from eascope.power.model import (
     SHARED_PART,
@@ -154,7 +154,7 @@ def test_active_time_that_no_slice_covers_is_other(derived: Make, platform: Plat
         (pl.col("idle0_ns") - pl.when(pl.col("cpu") == 0).then(MS).otherwise(0)).alias("idle0_ns"),
     )
     spent = energy(intervals, platform, Doubled(platform))
-    share = active_shares(intervals, run.table("slices"), spent)
+    share = active_shares(covered(intervals, run.table("slices")), spent)
     unclaimed = share.filter(pl.col("pid").is_null() & (pl.col("cpu") == 0))
     assert unclaimed["energy_fj"].sum() == 42_400 * MS
 

@@ -14,6 +14,7 @@ from eascope.analysis.compare import OTHER_WORK_PERCENT
 from eascope.analysis.difference import difference
 from eascope.analysis.known.origin import DATA, Origin
 from eascope.configs.platform_file import load_platform
+from eascope.experiments.runs.request import resolve
 from eascope.experiments.scenario.names import names
 from eascope.experiments.scenario.sources import stated
 from eascope.experiments.scenario_file import load_scenario
@@ -125,6 +126,15 @@ def test_a_record_has_the_cells_of_its_plan(name: str, pages: dict[str, str]) ->
         if found != expected:
             assert "not re-measured" in pages[name]
             assert {row[:2] for row in found} <= {row[:2] for row in expected}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_loads_that_settle_under_mainline_have_variants_that_switch_from_it(name: str) -> None:
+    for group in asked(plan_of(STUDIES / name)):
+        request = group.requests[0]
+        scenario = load_scenario(request.scenario, load_platform(request.platform))
+        for each in group.requests if scenario.window.mainline_ms else ():
+            resolve(each)
 
 
 def test_every_statement_is_in_a_plan() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from eascope.analysis.compare import comparison
 from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.robust import AtValue
 from eascope.host.errors import EascopeError, RequestError
 from research.draw import drawn, size
 from research.plan import Study, asked, file_of, plan_from
@@ -95,13 +96,23 @@ def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
         difference=lambda name, _: replace(others[name], percent=200.0),
         verdict=lambda *_: None,
     )
-    record = record_of([(next(asked(plan())), replace(asked_values, assumed=[dear]))], "trial")
+    told = replace(asked_values, assumed=[])
+    bare = AtValue("fair_server", "none", "a source", 3, told)
+    group = next(asked(plan(robust=["fair_server"])))
+    record = record_of([(group, replace(asked_values, assumed=[dear, bare]))], "trial")
     columns = record["cells"]["columns"]
     base, other = (dict(zip(columns, row, strict=True)) for row in record["cells"]["rows"])
     assert (base["assumed_by"], base["assumed_high"]) == ([], None)
     assert other["assumed_by"] == ["", "power"]
     assert other["assumed_low"] == other["change"]
     assert other["assumed_high"] == 200
+    rows = [
+        dict(zip(record["axes"]["columns"], row, strict=True)) for row in record["axes"]["rows"]
+    ]
+    assert [(row["variant"], row["axis"], row["value"]) for row in rows] == [
+        (name, "fair server", "none") for name in told.names
+    ]
+    assert [row["change"] for row in rows] == [None, other["change"]]
 
 
 def test_an_axis_that_needs_runs_is_varied_where_the_plan_says_so() -> None:
