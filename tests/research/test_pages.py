@@ -40,7 +40,7 @@ from research.plan import ROOT, STUDIES, asked, meaning, plan_from, plan_of, pla
 from research.run import TABLES
 
 #: perf is in no package of Debian's arm64 that the guest could have; the other is an example that
-#: tests/experiments/test_interrupts_guest.py runs.
+#: tests/experiments/scenario/test_interrupts_guest.py runs.
 NOT_RUN = ("eas/sched-pipe-perf", "eas/interrupted-big")
 COMPARED = [name for name in studies() if plan_of(STUDIES / name).comparison]
 
