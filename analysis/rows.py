@@ -62,7 +62,7 @@ RANGES: Mapping[str, Range] = {
 GROUPS = (
     *("active energy of (other)", "running time of (other)", "hard interrupts"),
     "loads of interrupts",
-    *("speed, 100 % = all of a largest CPU", "turns that ended", "frames", "completion"),
+    *("speed, 100 % = all of a largest CPU", "jobs that ended", "frames", "completion"),
     *(
         "running time by group",
         "placement",

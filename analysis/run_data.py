@@ -174,7 +174,7 @@ class RunData:
         return markers.marks_of(self.trace, self.window, self.cell.tasks)
 
     @property
-    def turns(self) -> pl.DataFrame:
+    def jobs(self) -> pl.DataFrame:
         """See `analysis.tables.markers.markers`."""
         return markers.markers(self.marks, self.window)
 
@@ -208,21 +208,21 @@ def with_elided(
     activity: Activity,
     threads: Mapping[str, float],
 ) -> pl.DataFrame:
-    """``intervals`` with the turns' instructions in ``instructions``, as the fast engine counts.
+    """``intervals`` with the jobs' instructions in ``instructions``, as the fast engine counts.
 
-    While one of ``threads`` ran, its turns took the busy loop's instructions per cycle at the
+    While one of ``threads`` ran, its jobs took the busy loop's instructions per cycle at the
     interval's clock; where it waits for memory, those of its mixture. Instructions that it executed
     in system calls are some per mille of these, and are counted twice.
 
     :param threads: names and their shares of memory.
     """
-    turns = {memory: mixture(platform, activity, memory) for memory in {*threads.values()}}
+    mixtures = {memory: mixture(platform, activity, memory) for memory in {*threads.values()}}
     parts = []
     for (index, cpu), rows in intervals.group_by("cluster", "cpu", maintain_order=True):
         part = rows
         if cpu != SHARED_PART:
             cluster, own = platform.clusters[index], slices.filter(pl.col("cpu") == cpu)
-            for memory, turn in turns.items():
+            for memory, mixed in mixtures.items():
                 alike = [thread for thread, share in threads.items() if share == memory]
                 ns = within(
                     own.filter(pl.col("thread").is_in(alike))
@@ -235,7 +235,7 @@ def with_elided(
                 khz = part["khz"].to_numpy()
                 if memory:
                     per_ns = np.array(
-                        [turn.instructions / turn.iteration_ns(cluster, f) for f in khz]
+                        [mixed.instructions / mixed.iteration_ns(cluster, f) for f in khz]
                     )
                 else:
                     per_ns = khz * (activity.ipc(cluster) / 1e6)

@@ -1,36 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Statements such as ``energy_j.total[cas] > energy_j.total[mainline]``: their grammar.
 
-Grammar (no part of it is ever given to Python's own evaluator):
+Expectations of scenarios are about measures, constraints of campaigns about axes. Grammar (no part
+of it is ever given to Python's own evaluator):
 
-    statement  = comparison { "and" comparison }
-    comparison = (sum | share) ("<" | "<=" | ">" | ">=" | "==" | "!=") sum
+    statement  = all { "or" all }
+    all        = one { "and" one }
+    one        = "not" one | "(" statement ")" | comparison | share sign sum
+    comparison = side sign side { sign side } | side ["not"] "in" "[" side { "," side } "]"
     share      = "share" "(" comparison ")"
+    sign       = "<" | "<=" | ">" | ">=" | "==" | "!="
+    side       = sum | "'" text "'"
     sum        = product { ("+" | "-") product }
     product    = factor { ("*" | "/") factor }
-    factor     = "-" factor | "(" sum ")" | number ["%"] | function "(" sum {"," sum} ")" | measure
-    function   = "min" | "max" | "abs"
+    factor     = "-" factor | "(" sum ")" | number ["%"] | "true" | "false" | measure
+               | ("min" | "max" | "abs") "(" sum { "," sum } ")"
     measure    = key { "." key } [ "[" variant "]" ]
 
-A measure is a dotted path into ``result.json``. A key with other characters than letters, digits
-and ``_`` is in double quotes. A measure without a variant is that of the expectation's own variant.
-A share is that of the seeds in which its comparison is met; beside it stands a number.
+A measure is a dotted path into ``result.json``, in a constraint the name of an axis. A key with
+other characters than letters, digits and ``_`` is in double quotes. A measure without a variant is
+that of the expectation's own variant. A share is that of the seeds in which its comparison is met;
+beside it stands a number. A truth value is 1 or 0. A text is equal to another one, or not.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from eascope.host.errors import RequestError, shown
 from eascope.host.record import child
 
-#: (path, variant or "") to a number; raises :class:`Absent` when there is none.
-Lookup = Callable[[tuple[str, ...], str], float]
+#: (path, variant or "") to a number or a text; raises :class:`Absent` when there is none.
+Lookup = Callable[[tuple[str, ...], str], float | str]
 
-COMPARE: dict[str, Callable[[float, float], bool]] = {
+COMPARE: dict[str, Callable[[float | str, float | str], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -38,6 +44,7 @@ COMPARE: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+EQUAL = ("==", "!=")
 #: Of the seeds in which a comparison is met.
 SHARE = "share"
 _FUNCTIONS: dict[str, Callable[..., float]] = {"min": min, "max": max, "abs": abs}
@@ -48,16 +55,18 @@ _OPERATIONS: dict[str, Callable[..., float]] = {
     "/": operator.truediv,
     **_FUNCTIONS,
 }
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
-    r"|(?P<name>[A-Za-z_]\w*)|(?P<quoted>\"[^\"]*\")|(?P<variant>\[\s*[\w.+@-]+\s*\])"
-    r"|(?P<sign><=|>=|==|!=|[-+*/()<>.,%]))"
-)
-_KEY = re.compile(r"\w+")
-
-
-class ExpectationError(RequestError):
-    """A statement that does not follow the grammar; one line with the position."""
+_JOINED: dict[str, Callable[[Iterable[bool]], bool]] = {
+    "and": all,
+    "or": any,
+    "not": lambda met: not any(met),
+}
+_SIGN = "[<>=!]=|[<>]"
+_SIGNS = f"{' '.join(COMPARE)} in"
+#: Of a statement: a longer one may be too deep to evaluate.
+MOST_CHARACTERS = 400
+#: Longer numbers and exponents mean nothing.
+_NUMBER = r"\d{1,18}(?:\.\d{1,18})?(?:[eE][-+]?\d{1,2})?(?![\w.])"
+_MEASURE = r"(?!(?:and|or|not|in)\b)[A-Za-z_]\w*\b(?!\s*\()"
 
 
 class Absent(Exception):
@@ -71,14 +80,43 @@ class MeasurePath:
     path: tuple[str, ...]
     variant: str
 
-    def value(self, lookup: Lookup) -> float:
-        """Its value in ``lookup``."""
+    @property
+    def name(self) -> str:
+        """As a statement has it, without quotes."""
+        return ".".join(self.path) + (f"[{self.variant}]" if self.variant else "")
+
+    def read(self, lookup: Lookup) -> float | str:
+        """Its number or text in ``lookup``."""
         return lookup(self.path, self.variant)
+
+    def value(self, lookup: Lookup) -> float:
+        """Its number in ``lookup``.
+
+        :raises RequestError: it is a text.
+        """
+        value = self.read(lookup)
+        if isinstance(value, str):
+            raise RequestError(f"{self.name} = {value!r}: allowed: a number, or == != in beside it")
+        return value
 
     @property
     def measures(self) -> Iterator[MeasurePath]:
         """Itself."""
         yield self
+
+
+@dataclass(frozen=True)
+class Text(MeasurePath):
+    """A text in quotes, as a measure that is the same of every run."""
+
+    def read(self, lookup: Lookup) -> float | str:
+        """The text."""
+        return self.path[0]
+
+    @property
+    def measures(self) -> Iterator[MeasurePath]:
+        """None."""
+        return iter(())
 
 
 @dataclass(frozen=True)
@@ -149,7 +187,7 @@ def _nothing(path: tuple[str, ...], _variant: str) -> float:
 
 @dataclass(frozen=True)
 class Part:
-    """One comparison of a statement."""
+    """One comparison of two terms."""
 
     left: Term
     sign: str
@@ -157,13 +195,40 @@ class Part:
 
     def met(self, lookup: Lookup) -> bool:
         """Whether the values of ``lookup`` meet it."""
-        return COMPARE[self.sign](self.left.value(lookup), self.right.value(lookup))
+        left, right = (
+            side.read(lookup)
+            if self.sign in EQUAL and isinstance(side, MeasurePath)
+            else side.value(lookup)
+            for side in (self.left, self.right)
+        )
+        return COMPARE[self.sign](left, right)
 
     @property
     def measures(self) -> Iterator[MeasurePath]:
         """All measures of both sides, from left to right."""
         yield from self.left.measures
         yield from self.right.measures
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Conditions joined by ``and`` or ``or``, or none of which is met: ``not``."""
+
+    word: str
+    conditions: tuple[Condition, ...]
+
+    def met(self, lookup: Lookup) -> bool:
+        """Whether the values of ``lookup`` meet it; what does not matter any more is not read."""
+        return _JOINED[self.word](condition.met(lookup) for condition in self.conditions)
+
+    @property
+    def measures(self) -> Iterator[MeasurePath]:
+        """All measures in it, from left to right."""
+        for condition in self.conditions:
+            yield from condition.measures
+
+
+Condition = Part | Joined
 
 
 @dataclass(frozen=True)
@@ -206,148 +271,168 @@ class Statement:
 
 
 def parse(text: str) -> Statement:
-    """Parse a statement.
+    """Parse an expectation: comparisons of numbers, joined by ``and``.
 
-    :raises ExpectationError: one line with the position, the text there, and what is allowed.
+    :raises RequestError: one line with the position, the text there, and what is allowed.
     """
-    return _Parser(text).statement()
+    return Statement(text, tuple(_parts(text, condition(text))))
+
+
+def _parts(text: str, made: Condition) -> Iterator[Part]:
+    if isinstance(made, Joined) and made.word == "and":
+        for inner in made.conditions:
+            yield from _parts(text, inner)
+    elif isinstance(made, Part) and Text not in map(type, (made.left, made.right)):
+        yield made
+    else:
+        raise RequestError(f"{shown(text)}: allowed: comparisons of numbers, joined by 'and'")
+
+
+def condition(text: str) -> Condition:
+    """Parse any statement.
+
+    :raises RequestError: one line with the position, the text there, and what is allowed.
+    """
+    parser = _Parser(text)
+    if len(text) > MOST_CHARACTERS:
+        raise RequestError(f"{shown(text)}: allowed: up to {MOST_CHARACTERS} characters")
+    try:
+        made = parser.condition(parser.joined("or"))
+    except RecursionError as error:
+        raise RequestError(f"{shown(text)}: allowed: fewer parentheses") from error
+    if text[parser.at :].strip():
+        raise parser.wrong("'and', 'or', an operator, or the end")
+    if next(made.measures, None) is None:
+        parser.at = 0
+        raise parser.wrong("a statement about a measure or an axis")
+    return made
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens: list[tuple[str, str, int]] = []
-        position = 0
-        while text[position:].strip():
-            match = _TOKEN.match(text, position)
-            if match is None:
-                at = position + len(text[position:]) - len(text[position:].lstrip())
-                raise self.error(at, "a measure, a number or an operator")
-            kind = str(match.lastgroup)
-            self.tokens.append((kind, match.group(kind), match.start(kind)))
-            position = match.end()
-        self.tokens.append(("end", "", len(text)))
-        self.at = 0
+        self.text, self.at = text, 0
 
-    def error(self, position: int, allowed: str) -> ExpectationError:
-        instead = repr(self.text[position : position + 12]) if self.text[position:] else "its end"
-        return ExpectationError(
-            f"expectation {shown(self.text)}: character {position + 1}: found {instead}: "
-            f"allowed: {allowed}"
+    def wrong(self, allowed: str) -> RequestError:
+        rest = self.text[self.at :].lstrip()
+        found = repr(rest[:12]) if rest else "its end"
+        at = len(self.text) - len(rest) + 1
+        return RequestError(
+            f"{shown(self.text)}: character {at}: found {found}: allowed: {allowed}"
         )
 
-    def wrong(self, allowed: str) -> ExpectationError:
-        return self.error(self.tokens[self.at][2], allowed)
+    def take(self, pattern: str) -> str:
+        match = re.compile(rf"\s*({pattern})").match(self.text, self.at)
+        self.at = match.end() if match else self.at
+        return match[1] if match else ""
 
-    def take(self, *signs: str) -> str:
-        kind, value, _ = self.tokens[self.at]
-        if kind in ("sign", "name") and value in signs:
-            self.at += 1
-            return value
-        return ""
+    def needed(self, pattern: str, allowed: str) -> str:
+        if taken := self.take(pattern):
+            return taken
+        raise self.wrong(allowed)
 
-    def statement(self) -> Statement:
-        parts = [self.comparison()]
-        while self.take("and"):
-            parts.append(self.comparison())
-        if self.tokens[self.at][0] != "end":
-            raise self.wrong("'and', an operator, or the end")
-        statement = Statement(self.text, tuple(parts))
-        if not statement.measures:
-            raise self.error(0, "a statement about at least one measure")
-        return statement
+    def condition(self, made: Term | Condition) -> Condition:
+        if isinstance(made, Condition):
+            return made
+        raise self.wrong(_SIGNS)
 
-    def comparison(self) -> Part:
-        if self.tokens[self.at][1] != SHARE or self.follows != "(":
-            return self.compared(self.sum())
-        self.at += 2
-        inner = self.compared(self.sum())
-        self.close()
-        if next(inner.measures, None) is None:
-            raise self.wrong(f"{SHARE} of a comparison of measures")
-        part = self.compared(Share(inner))
-        if constant(part.right) is None:
+    def term(self, made: Term | Condition, text: bool = False) -> Term:
+        if isinstance(made, Condition) or (isinstance(made, Text) and not text):
+            raise self.wrong("a number on both sides")
+        return made
+
+    def joined(self, word: str) -> Term | Condition:
+        inner = self.single if word == "and" else lambda: self.joined("and")
+        made = inner()
+        while self.take(rf"{word}\b"):
+            made = Joined(word, (self.condition(made), self.condition(inner())))
+        return made
+
+    def single(self) -> Term | Condition:
+        if self.take(r"not\b"):
+            return Joined("not", (self.condition(self.single()),))
+        if self.take(rf"{SHARE}\s*\("):
+            return self.share()
+        left = self.sum()
+        if word := self.take(r"not\s+in\b|in\b"):
+            self.needed(r"\[", "a list such as [2, 4]")
+            own, others = self.term(left, text=True), self.listed("]", text=True)
+            equal = tuple(Part(own, "==", other) for other in others)
+            return Joined("or" if word == "in" else "not", equal)
+        made: Condition | None = None
+        while sign := self.take(_SIGN):
+            text = sign in EQUAL
+            sides = self.term(left, text), self.term(left := self.sum(), text)
+            part = Part(sides[0], sign, sides[1])
+            made = Joined("and", (made, part)) if made else part
+        if made or isinstance(left, Condition) or self.text[self.at :].lstrip()[:1] in ")":
+            return made or left
+        raise self.wrong(_SIGNS)
+
+    def share(self) -> Part:
+        inner = self.condition(self.single())
+        if not isinstance(inner, Part) or isinstance(inner.left, Share) or not [*inner.measures]:
+            raise self.wrong(f"{SHARE} of one comparison of measures")
+        self.needed(r"\)", "')'")
+        sign = self.needed(_SIGN, " ".join(COMPARE))
+        right = self.term(self.sum())
+        if constant(right) is None:
             raise self.wrong(f"a number beside {SHARE}")
-        return part
+        return Part(Share(inner), sign, right)
 
-    def compared(self, left: Term) -> Part:
-        sign = self.take(*COMPARE)
-        if not sign:
-            raise self.wrong(" ".join(COMPARE))
-        return Part(left, sign, self.sum())
+    def sum(self, signs: str = "[-+]") -> Term | Condition:
+        inner = self.factor if signs == "[*/]" else lambda: self.sum("[*/]")
+        made = inner()
+        while sign := self.take(signs):
+            made = Operation(sign, (self.term(made), self.term(inner())))
+        return made
 
-    @property
-    def follows(self) -> str:
-        return self.tokens[min(self.at + 1, len(self.tokens) - 1)][1]
-
-    def sum(self) -> Term:
-        value = self.product()
-        while sign := self.take("+", "-"):
-            value = Operation(sign, (value, self.product()))
-        return value
-
-    def product(self) -> Term:
-        value = self.factor()
-        while sign := self.take("*", "/"):
-            value = Operation(sign, (value, self.factor()))
-        return value
-
-    def factor(self) -> Term:
-        kind, value, _ = self.tokens[self.at]
+    def factor(self) -> Term | Condition:
         if self.take("-"):
-            return Operation("-", (number(0.0), self.factor()))
-        if self.take("("):
-            inner = self.sum()
-            self.close()
+            return Operation("-", (number(0.0), self.term(self.factor())))
+        if self.take(r"\("):
+            inner = self.joined("or")
+            self.needed(r"\)", "')'")
             return inner
-        if kind == "number":
-            self.at += 1
+        if digits := self.take(_NUMBER):
             percent = bool(self.take("%"))
-            return number(float(value) / (100 if percent else 1), percent)
-        if kind == "name" and self.follows == "(" and value in _FUNCTIONS:
-            self.at += 2
-            return self.call(value)
-        if kind == "name" and value != "and" and self.follows != "(":
-            return self.measure()
-        raise self.wrong(f"a measure, a number, '(' or {', '.join(_FUNCTIONS)}")
+            return number(float(digits) / (100 if percent else 1), percent)
+        if truth := self.take(r"(?i:true|false)\b"):
+            return number(truth.lower() == "true")
+        if text := self.take("'[^']*'"):
+            return Text((text[1:-1],), "")
+        if function := self.take(rf"(?:{'|'.join(_FUNCTIONS)})(?=\s*\()"):
+            return self.call(function)
+        if key := self.take(_MEASURE):
+            return self.measure(key)
+        functions = ", ".join(_FUNCTIONS)
+        raise self.wrong(f"a measure or an axis, a number, 'text', '(' or {functions}")
+
+    def listed(self, end: str, text: bool = False) -> tuple[Term, ...]:
+        made = [self.term(self.sum(), text)]
+        while self.take(","):
+            made.append(self.term(self.sum(), text))
+        self.needed(re.escape(end), f"'{end}'")
+        return tuple(made)
 
     def call(self, name: str) -> Operation:
-        arguments = [self.sum()]
-        while self.take(","):
-            arguments.append(self.sum())
-        self.close()
+        self.take(r"\(")
+        arguments = self.listed(")")
         if name == "abs" and len(arguments) != 1:
             raise self.wrong("abs with one argument")
         if name != "abs" and len(arguments) < 2:
             raise self.wrong(f"{name} with two arguments or more")
-        return Operation(name, tuple(arguments))
+        return Operation(name, arguments)
 
-    def close(self) -> None:
-        if not self.take(")"):
-            raise self.wrong("')'")
-
-    def measure(self) -> MeasurePath:
-        keys = [self.key()]
-        while self.take("."):
-            keys.append(self.key())
+    def measure(self, key: str) -> MeasurePath:
+        keys = [key]
+        while self.take(r"\."):
+            allowed = "a key: letters, digits and _, or anything within double quotes"
+            keys.append(self.needed(r'\w+|"[^"]*"', allowed).strip('"'))
         variant = ""
-        kind, value, _ = self.tokens[self.at]
-        if kind == "variant":
-            self.at += 1
-            variant = value[1:-1].strip()
+        if self.take(r"\["):
+            variant = self.needed(r"[\w.+@-]+", "a variant's name")
+            self.needed(r"\]", "']'")
         return MeasurePath(tuple(keys), variant)
-
-    def key(self) -> str:
-        kind, value, start = self.tokens[self.at]
-        if kind == "number":  # a number token may hold a dot: cpu_busy.0, residency.little.450000
-            match = _KEY.match(self.text, start)
-            if match is not None and match.group() == value:
-                self.at += 1
-                return value
-        if kind in ("name", "quoted"):
-            self.at += 1
-            return value.strip('"')
-        raise self.wrong("a key: letters, digits and _, or anything within double quotes")
 
 
 def value_at(result: object, path: Sequence[str]) -> float:

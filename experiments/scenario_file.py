@@ -19,7 +19,6 @@ from eascope.analysis.records.cell import (
     FramesRecord,
     WorkRecord,
 )
-from eascope.analysis.statement import ExpectationError
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import Platform
 from eascope.experiments.rtapp.own import read_own, task_of, text_of
@@ -35,6 +34,7 @@ from eascope.experiments.scenario.conditions import read_conditions
 from eascope.experiments.scenario.events import EventFile, events_of
 from eascope.experiments.scenario.groups import CPUS, GroupFile, groups_of
 from eascope.experiments.scenario.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
+from eascope.experiments.scenario.jobs import jobs_of, meeting
 from eascope.experiments.scenario.names import ROOT, path_of
 from eascope.experiments.scenario.others import BACKGROUND, threads_besides
 from eascope.experiments.scenario.program import ProgramFile, program_from
@@ -49,9 +49,8 @@ from eascope.experiments.scenario.scenario import (
 )
 from eascope.experiments.scenario.sources import measurements, stated
 from eascope.experiments.scenario.tasks import TaskFile, replayed_from, task_from
-from eascope.experiments.scenario.turns import meeting, turns_of
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.errors import bad_input, shortened
+from eascope.host.errors import RequestError, bad_input, shortened
 from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
@@ -212,8 +211,8 @@ def _work(top: StrictTable, own: ScenarioFile, tasks: list[str]) -> WorkRecord:
 def _check_expected(table: StrictTable, own: Expectation) -> None:
     try:
         parsed = parse_statement(own.statement)
-    except ExpectationError as error:
-        raise table.error("statement", str(error)) from error
+    except RequestError as error:
+        raise RequestError(f"{table.file}: {table.key('statement')} = {error}") from error
     if any(part.sign in ("==", "!=") for part in parsed.parts):
         allowed = "< <= > >=: no number of runs shows that two numbers are equal; abs(A - B) < M"
         raise table.error("statement", allowed)
@@ -237,14 +236,14 @@ def _check_expected(table: StrictTable, own: Expectation) -> None:
         table.one_of("measured", measurements())
 
 
-#: Turns of one repeat that can be drawn.
-MOST_DRAWN_TURNS = 1_000
+#: Jobs of one repeat that can be drawn.
+MOST_DRAWN_JOBS = 1_000
 #: A timer that comes early or late must not come before the one before it.
 LEAST_VSYNC_US = 1_000
 
 
 def check_noise(scenario: Scenario, files: Sequence[TaskFile], platform: Platform) -> None:
-    """Check that turns that vary can be written, and that threads outside the scenario have room.
+    """Check that jobs that vary can be written, and that threads outside the scenario have room.
 
     :raises RequestError: one line: file, key, value, what is allowed.
     """
@@ -282,7 +281,7 @@ def _check_varies(scenario: Scenario, task: Task, table: Place) -> None:
             raise table.error(
                 key, f"phases{place} that repeat, without an endless phase after others"
             )
-        if turns_of(other) > MOST_DRAWN_TURNS:
+        if jobs_of(other) > MOST_DRAWN_JOBS:
             raise table.error(
-                key, f"up to {MOST_DRAWN_TURNS} turns in a repeat, not {turns_of(other)}"
+                key, f"up to {MOST_DRAWN_JOBS} jobs in a repeat, not {jobs_of(other)}"
             )

@@ -61,9 +61,9 @@ def chains(platform: Platform, activity: Activity) -> list[Chain]:
     """The kernels that are executed, on every cluster the same."""
     kernels: dict[tuple[int, int], Chain] = {}
     for share in SHARES:
-        turn = mixture(platform, activity, share)
+        mixed = mixture(platform, activity, share)
         for misses in CHAINS:
-            busy = max(1, round(misses * turn.busy / turn.misses))
+            busy = max(1, round(misses * mixed.busy / mixed.misses))
             name = f"mixture_{round(100 * share)}_{misses}"
             # Two shares may have the same whole parts.
             kernels.setdefault(
@@ -109,13 +109,13 @@ def rows_of(
     """
     rows = []
     for kernel in kernels:
-        turn = taken(platform, activity, kernel)
+        mixed = taken(platform, activity, kernel)
         for cluster in platform.clusters:
             for point in reversed(measured[cluster.name]):
                 if point.kernel == kernel.name:
-                    ns = iteration_ns(point, kernel, turn.busy)
-                    percent = 100 * (turn.iteration_ns(cluster, point.khz) / ns - 1)
-                    head = (platform.name, cluster.name, cluster.core.name, turn.memory)
+                    ns = iteration_ns(point, kernel, mixed.busy)
+                    percent = 100 * (mixed.iteration_ns(cluster, point.khz) / ns - 1)
+                    head = (platform.name, cluster.name, cluster.core.name, mixed.memory)
                     rows.append([*head, kernel.busy, kernel.misses, point.khz, ns, percent])
     return rows
 

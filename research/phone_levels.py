@@ -39,7 +39,7 @@ OTHERS = {
     **{"input": (4, 8_333), "audio": (6, 10_000)},
     **{"small": (1, 16_000), "worker": (2, 40_000), "pool": (3, 25_000), "timed": (5, 33_000)},
 }
-#: The least work of a turn, us.
+#: The least work of a job, us.
 LEAST_US = 10
 _FRAMES = 60
 

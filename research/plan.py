@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,58 +21,53 @@ from eascope.experiments.runs.request import Request
 from eascope.experiments.scenario.conditions import conditions_of
 from eascope.experiments.scenario.names import path_of
 from eascope.host.cache import digest_of
-from eascope.host.errors import RequestError, check_names
-from eascope.host.record import Record
+from eascope.host.errors import RequestError
+from eascope.host.keys import Place, key, read_table
 from eascope.host.strict import shown_path
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = ROOT / "research"
 PLAN = "study.toml"
-#: `Compared.conditions`.
+#: `StudyGroup.conditions`: those of a scenario's source, the platform's own.
 SOURCE, USUAL = "source", "platform"
 
 _platform = cache(load_platform)
 
 
 @dataclass(frozen=True)
-class Compared(Record):
-    """Variants on scenarios; the first variant is the baseline of the others.
+class Compared:
+    """Variants on scenarios; the first variant is the baseline of the others."""
 
-    :param conditions: `SOURCE` are those of a scenario's source, where it states some that this
-        platform can have; `USUAL` are the platform's own.
-    :param axes: model parameters whose values need runs of their own, and which are varied, too:
-        those that the source leaves open.
-    :param printed: measures that programs print, as ``hackbench.time_s``, or any other one.
-    :param seeds: fewer than the study has, where a run takes minutes; 0: as many.
-    :param engine: the same cells also run on this one, and only ``printed`` is recorded, of both
-        engines; empty: on the default one alone, with everything that is measured.
-    :param mode: of that engine; empty: its default.
-    """
-
-    platform: str
-    scenarios: tuple[str, ...]
-    variants: tuple[str, ...]
-    conditions: tuple[str, ...] = (USUAL,)
-    axes: tuple[str, ...] = ()
-    printed: tuple[str, ...] = ()
-    seeds: int = 0
-    engine: str = ""
-    mode: str = ""
+    platform: str = key("the machine")
+    scenarios: tuple[str, ...] = key("what runs", name="scenario")
+    variants: tuple[str, ...] = key("kernels, the baseline first", name="variant")
+    source_conditions: bool = key(
+        "whether the runs have the conditions of a scenario's source, and there are none where it "
+        "states none that this platform can have",
+        default=False,
+    )
+    robust: tuple[str, ...] = key(
+        "model parameters that are varied although that needs runs", choices=tuple(AXES), default=()
+    )
+    printed: tuple[str, ...] = key(
+        "further measures, such as hackbench.time_s of a program", default=()
+    )
+    seeds: int = key("fewer than the study has, where a run takes minutes", 1, 1000, default=0)
+    engine: str = key(
+        "the same cells also run on this one, and only `printed` is recorded, of both engines",
+        default="",
+    )
+    mode: str = key("of that engine", default="")
 
 
 @dataclass(frozen=True)
-class Study(Record):
-    """A ``study.toml``.
+class Study:
+    """A ``study.toml``."""
 
-    :param measured_by: the command that makes the record, where it is not `research.run`.
-    :param seeds: of each variant of a comparison.
-    :param records: further records of the page: file by name.
-    """
-
-    measured_by: str = ""
-    seeds: int = 20
-    records: Mapping[str, str] = field(default_factory=dict)
-    comparison: tuple[Compared, ...] = ()
+    measured_by: str = key("the command that makes the record, if not `research.run`", default="")
+    seeds: int = key("of each variant of a comparison", 1, 1000, default=20)
+    records: Mapping[str, str] = key("further records of the page: file by name", default={})
+    comparison: tuple[Compared, ...] = key("what is compared", default=())
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,15 @@ def plan_of(study: Path) -> Study:
 
     :raises RequestError: one line, when there is none or it is wrong.
     """
-    return Study.decode(read_file(study / PLAN), study / PLAN)
+    return plan_from(read_file(study / PLAN), shown_path(study / PLAN))
+
+
+def plan_from(content: Mapping[str, Any], file: str) -> Study:
+    """The plan in the ``content`` of a file.
+
+    :raises RequestError: one line: file, key, value, what is allowed.
+    """
+    return read_table(Study, {"place": Place(file, content)})
 
 
 def asked(plan: Study) -> Iterator[StudyGroup]:
@@ -112,24 +115,16 @@ def asked(plan: Study) -> Iterator[StudyGroup]:
     """
     for compared in plan.comparison:
         platform = _platform(compared.platform).name
-        check_names("axis of the plan", compared.axes, AXES)
         for scenario in compared.scenarios:
-            of_source = _of_source(scenario, platform)
-            for conditions in compared.conditions:
-                if conditions not in (SOURCE, USUAL):
-                    raise RequestError(
-                        f"{PLAN}: conditions {conditions!r}: allowed: {SOURCE}, {USUAL}"
-                    )
-                controls = of_source if conditions == SOURCE else AS_IT_IS
-                if conditions == SOURCE and controls == AS_IT_IS:
-                    continue
-                for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
-                    mode = compared.mode or None if engine == compared.engine else None
-                    of = Request(
-                        compared.platform, "", scenario, engine, controls=controls, mode=mode
-                    )
-                    requests = [replace(of, variant=variant) for variant in compared.variants]
-                    yield StudyGroup(compared, scenario, conditions, requests)
+            source, controls = compared.source_conditions, _of_source(scenario, platform)
+            if source and controls == AS_IT_IS:
+                continue
+            controls = controls if source else AS_IT_IS
+            for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
+                mode = compared.mode or None if engine == compared.engine else None
+                of = Request(compared.platform, "", scenario, engine, controls=controls, mode=mode)
+                requests = [replace(of, variant=variant) for variant in compared.variants]
+                yield StudyGroup(compared, scenario, SOURCE if source else USUAL, requests)
 
 
 @cache

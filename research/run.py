@@ -20,6 +20,7 @@ from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.robust import AtValue
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.analysis.statement import parse
 from eascope.configs.knobs import axis_words
@@ -87,7 +88,7 @@ def _group(group: StudyGroup, plan: Study) -> Group:
     return Group(
         seeded(firsts, min(group.compared.seeds or plan.seeds, plan.seeds)),
         billing,
-        cases_of(firsts, billing, (*BILLING_AXES, *group.compared.axes), named=False),
+        cases_of(firsts, billing, (*BILLING_AXES, *group.compared.robust), named=False),
         rename=partial(without_release, release=group.release, expect=expect),
     )
 
@@ -128,7 +129,7 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
             rows["cells"] += [cell] if cell not in rows["cells"] else []
             rows["by_seed"] += [energies] if energies not in rows["by_seed"] else []
             for at in result.assumed:
-                if at.axis in group.compared.axes:
+                if isinstance(at, AtValue) and at.axis in group.compared.robust:
                     where = [*head, name + release, axis_words(at.axis), at.value]
                     rows["axes"] += [[*where, *_energy(at.compared, name)]]
         for verdict in map(verdict_row, filter(partial(_ran, result), result.verdicts)):

@@ -7,9 +7,9 @@ writes their table into ``docs/reference/measures.md``.
 
 from __future__ import annotations
 
-from eascope.analysis.measures import cpus, energy, interrupts, kernel, stages, tasks, turns
+from eascope.analysis.measures import cpus, energy, interrupts, kernel, stages, tasks, thread_jobs
 from eascope.analysis.measures.registry import REGISTERED, Measure
 
-__all__ = ["MEASURES", "cpus", "energy", "interrupts", "kernel", "stages", "tasks", "turns"]
+__all__ = ["MEASURES", "cpus", "energy", "interrupts", "kernel", "stages", "tasks", "thread_jobs"]
 
 MEASURES: tuple[Measure, ...] = tuple(REGISTERED)

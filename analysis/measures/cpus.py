@@ -297,7 +297,7 @@ def migrations(data: RunData) -> float:
 
 @measure(unit="1/s", events=("print", "sched_migrate_task", "sched_switch"))
 def migrations_settled_per_s(data: RunData) -> float | None:
-    """The same from 0.5 s after START until the first thread has done all turns."""
+    """The same from 0.5 s after START until the first thread has done all jobs."""
     end = markers.first_end(data.ended, data.window)
     settled = replace(data.window, t0_ns=data.window.t0_ns + SETTLED_NS, t1_ns=end)
     if settled.ns <= 0:

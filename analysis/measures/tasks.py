@@ -119,7 +119,7 @@ def speed(data: RunData) -> dict[str, float]:
 
 @measure(unit="1 = all equal", range_=(0.0, 1.0), events=("print", "sched_switch"))
 def fairness(data: RunData) -> float | None:
-    """Jain's index of the running times of all threads, until the first has done all turns."""
+    """Jain's index of the running times of all threads, until the first has done all jobs."""
     # Threads that do the same work have run equally long once all are done, whoever had to wait.
     return shares.fairness(_together(data), data.cell.tasks)
 
@@ -133,7 +133,7 @@ def task_fairness(data: RunData) -> dict[str, float]:
 
 
 def _together(data: RunData) -> pl.DataFrame:
-    """Where threads ran until the first had done all of its turns."""
+    """Where threads ran until the first had done all of its jobs."""
     until = slices.until(data.slices, markers.first_end(data.ended, data.window))
     return slices.placement(until, data.platform)
 

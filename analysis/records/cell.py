@@ -15,7 +15,7 @@ from eascope.kernels.provenance import KERNEL_SRC, KernelProvenance
 from eascope.kernels.releases import number
 from eascope.rootfs.provenance import ImageProvenance
 
-#: How work is counted: ends of a task's turns, its wake-ups, operations of all programs, or the
+#: How work is counted: ends of a task's jobs, its wake-ups, operations of all programs, or the
 #: busy loop's work of all tasks, in seconds of the largest CPU at its top OPP.
 TURNS, WAKE_UPS, PROGRAMS, BUSY_LOOP = "turns", "wakeups", "programs", "busy_loop"
 
@@ -44,7 +44,7 @@ class FramesRecord(Record):
     """The tasks that make frames; each has one thread."""
 
     paced_by: str = key("the task whose periods frames begin with", form=_TASK)
-    drawn_by: str = key("the task whose turn ends with the frame", form=_TASK)
+    drawn_by: str = key("the task whose job ends with the frame", form=_TASK)
     periods: int = key("how many periods after its beginning a frame is due", 1, 9, default=1)
 
 
@@ -135,9 +135,9 @@ class TaskRecord(Record):
 
     :param threads: names of its threads in traces.
     :param period_us: None for a task that has no period; the mean where it is at random.
-    :param deadline_us: within which a turn has to end; None: it has no deadline.
-    :param work_us: of a turn, in us of the largest CPU at its top OPP; None where phases differ.
-    :param turns: of the busy loop, by phase.
+    :param deadline_us: within which a job has to end; None: it has no deadline.
+    :param work_us: of a job, in us of the largest CPU at its top OPP; None where phases differ.
+    :param turns: iterations of the busy loop, by phase.
     :param cpus: the CPUs on which it may run; None: all.
     :param waits: whether it waits for other tasks, or meets them.
     :param rest_us: its longest rest.
@@ -207,13 +207,13 @@ class ReplicateRecord(Record):
         the window; one whose start the scenario states starts then.
     :param starts_us: when each thread of the scenario starts.
     :param order: the threads in the order in which rt-app made them.
-    :param work_cv: spread of a turn's work, by task, where there is one.
+    :param work_cv: spread of a job's work, by task, where there is one.
     :param clocks: the kind of timer, by task that varies (`experiments.scenario.scenario.CLOCKS`).
     :param others: names in traces of threads outside the scenario.
     :param background: which other threads ran (`experiments.scenario.scenario.BACKGROUNDS`).
     :param stir_ms: how long CPUs were stirred before the warm-up.
     :param rng_seed: the seed of the kernel's random numbers.
-    :param threads_sha256: of every thread's turns, in rt-app's input.
+    :param threads_sha256: of every thread's jobs, in rt-app's input.
     """
 
     noise: bool

@@ -72,7 +72,7 @@ class IdleChoice(Record):
 class Deadlines(Record):
     """Deadlines of a task within the window.
 
-    :param jobs: how many turns were due.
+    :param jobs: how many were due.
     :param missed: how many of them did not end in time.
     :param late: those that ended later.
     :param unfinished: those that did not end at all.
@@ -111,7 +111,7 @@ class Interrupts(Record):
 class Frames(Record):
     """Frames of the window.
 
-    :param drawn: those whose last turn ended in it.
+    :param drawn: those whose last job ended in it.
     :param late: of these, those that ended after they were due.
     :param skipped: those that were due in it, and had not been drawn when it ended.
     """
@@ -123,7 +123,7 @@ class Frames(Record):
 
 @dataclass(frozen=True)
 class Completion(Record):
-    """When the first and the last thread of a task had done all of its turns, from START, in s."""
+    """When the first and the last thread of a task had done all of its jobs, from START, in s."""
 
     first: float
     last: float

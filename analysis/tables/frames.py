@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames: the period of a task begins a frame, and the end of a task's turn draws it."""
+"""Frames: the period of a task begins a frame, and the end of a task's job draws it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def frames_of(
     """Frames of the window; None where the scenario has none.
 
     A frame is due when the next one begins, or as many periods later as the scenario says. Where
-    another task draws it, that task's turn does for which it was the last one handed over.
+    another task draws it, that task's job does for which it was the last one handed over.
 
-    :param marks: turns of the whole trace (`analysis.tables.markers.marks_of`).
-    :param ended: when threads had done all of their turns (`analysis.tables.markers.ends`).
+    :param marks: jobs of the whole trace (`analysis.tables.markers.marks_of`).
+    :param ended: when threads had done all of their jobs (`analysis.tables.markers.ends`).
     """
     if cell.frames is None:
         return None
@@ -62,11 +62,11 @@ def _frames(
     """When each frame is due, and when it was drawn, if it was."""
     tasks = {task.name: task for task in cell.tasks}
     pacing, drawing = tasks[of.paced_by], tasks[of.drawn_by]
-    # The end of rt-app breaks a turn off: its line has no period, and its time is not a due time.
+    # The end of rt-app breaks a job off: its line has no period, and its time is not a due time.
     whole = pl.col("c_period").fill_null(1) > 0
-    paced = _turns(marks, pacing).drop_nulls("slack").filter(whole)
+    paced = _jobs(marks, pacing).drop_nulls("slack").filter(whole)
     ready: list[int] = paced["due_ns"].to_list()
-    ends = _drawn(_handed_over(paced), _turns(marks, drawing))
+    ends = _drawn(_handed_over(paced), _jobs(marks, drawing))
     if pacing is drawing:
         ends = list(paced["end_ns"])
     last_ns = min(ended.get(pacing.threads[0], window.t1_ns), window.t1_ns)
@@ -78,11 +78,11 @@ def _frames(
     return list(zip(due, [*ends, *[None] * len(later)], strict=True))
 
 
-def _turns(marks: pl.DataFrame, task: TaskRecord) -> pl.DataFrame:
-    """A task's turns in order, with when each began, was due and ended, in ns since power-on."""
+def _jobs(marks: pl.DataFrame, task: TaskRecord) -> pl.DataFrame:
+    """A task's jobs in order, with when each began, was due and ended, in ns since power-on."""
     in_time = (pl.col("slack") >= 0).fill_null(value=False)
-    turns = marks.filter((pl.col("task") == task.name) & (pl.col("run") > 0)).sort("t_ns")
-    return turns.with_columns(due_ns().alias("due_ns")).with_columns(
+    jobs = marks.filter((pl.col("task") == task.name) & (pl.col("run") > 0)).sort("t_ns")
+    return jobs.with_columns(due_ns().alias("due_ns")).with_columns(
         pl.when(in_time)
         .then(pl.col("due_ns") - 1000 * pl.col("slack"))
         .otherwise(pl.col("t_ns"))
@@ -92,18 +92,18 @@ def _turns(marks: pl.DataFrame, task: TaskRecord) -> pl.DataFrame:
 
 
 def _handed_over(paced: pl.DataFrame) -> list[int]:
-    """The end of each turn's work; from then on its frame can be taken over.
+    """The end of each job's work; from then on its frame can be taken over.
 
-    Later parts of the turn, such as waiting for the other task, do not count.
+    Later parts of the job, such as waiting for the other task, do not count.
     """
     begin = pl.col("begin_ns").fill_null(pl.col("due_ns") - 1000 * pl.col("c_period"))
     return list(paced.select(begin + 1000 * pl.col("run")).to_series())
 
 
 def _drawn(handed_over: Sequence[int], drawing: pl.DataFrame) -> list[int | None]:
-    """The time at which each frame was drawn, by the turn that found it as the last handed over.
+    """The time at which each frame was drawn, by the job that found it as the last handed over.
 
-    Turns keep the order of frames: a turn that waited for its CPU until another frame was handed
+    Jobs keep the order of frames: a job that waited for its CPU until another frame was handed
     over has the earlier frame.
     """
     drawn: list[int | None] = [None] * len(handed_over)

@@ -73,21 +73,21 @@ def late_by_idle(
 ) -> dict[str, float]:
     """Missed deadlines of each task that it would have met without these waits.
 
-    They must cover what the turn was late by. Its own are counted alone, those of earlier turns
+    They must cover what the job was late by. Its own are counted alone, those of earlier jobs
     that delayed it are not, so these deadlines are the fewest. Tasks without a deadline, or without
-    a turn in the trace, are absent.
+    a job in the trace, are absent.
     """
     found = {}
     for task in tasks:
-        turns = marks.filter(pl.col("task") == task.name)
-        if task.period_us and task.deadline_us and turns.height:
+        jobs = marks.filter(pl.col("task") == task.name)
+        if task.period_us and task.deadline_us and jobs.height:
             found[task.name] = float(
                 sum(
                     waited_ns(waits.get(thread, ()), due - 1000 * task.deadline_us, end)
                     >= end - due
                     for thread in task.threads
                     for due, end in judged(
-                        turns.filter(pl.col("thread") == thread),
+                        jobs.filter(pl.col("thread") == thread),
                         over.get(thread),
                         window,
                         task.period_us,

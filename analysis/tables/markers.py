@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""rt-app's own markers: a thread writes one ``rtapp_stats`` line after every turn of its phases."""
+"""rt-app's own markers: a thread writes one ``rtapp_stats`` line after every job of its phases."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from eascope.analysis.tables.tasks import thread_names
 from eascope.analysis.trace import Trace
 from eascope.analysis.window import Window
 
-#: Fields of the line that analysis reads, in us: time from the beginning to the end of the turn's
+#: Fields of the line that analysis reads, in us: time from the beginning to the end of the job's
 #: work; how late the thread ran after its timer was due; time left before the timer is due again;
-#: how long after the last time that is, 0 where rt-app's end broke the turn off.
+#: how long after the last time that is, 0 where rt-app's end broke the job off.
 FIELDS = ("run", "wu_lat", "slack", "c_period")
 _LINE = r"rtapp_stats: .*\b{}=(-?\d+)"
 
 
 def marks_of(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.DataFrame:
-    """One row per turn of the whole trace: ``t_ns``, ``thread``, ``task`` and :data:`FIELDS` (us).
+    """One row per job of the whole trace: ``t_ns``, ``thread``, ``task`` and :data:`FIELDS` (us).
 
-    A field that the line lacks is null. Threads that are not of ``tasks`` are left out. A turn
+    A field that the line lacks is null. Threads that are not of ``tasks`` are left out. A job
     that is not late writes its line when its timer wakes it, a late one at its end.
     """
     lines = _prints(trace, window, tasks, "rtapp_stats: ")
@@ -36,20 +36,20 @@ def marks_of(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> pl.Da
 
 
 def markers(marks: pl.DataFrame, window: Window) -> pl.DataFrame:
-    """The turns of `marks_of` that ended within the window."""
+    """The jobs of `marks_of` that ended within the window."""
     return marks.filter((pl.col("t_ns") > window.t0_ns) & (pl.col("t_ns") <= window.t1_ns))
 
 
 def ends(trace: Trace, window: Window, tasks: Sequence[TaskRecord]) -> dict[str, int]:
-    """``{thread: ns}``: when a thread had done all of its turns."""
+    """``{thread: ns}``: when a thread had done all of its jobs."""
     rows = _prints(trace, window, tasks, "rtapp_task: event=end")
     return dict(rows.select("thread", "t_ns").iter_rows())
 
 
 def first_end(over: Mapping[str, int], window: Window) -> int:
-    """When the first thread had done all of its turns, in ns since power-on; else the window's end.
+    """When the first thread had done all of its jobs, in ns since power-on; else the window's end.
 
-    :param over: when threads had done all of their turns (`ends`).
+    :param over: when threads had done all of their jobs (`ends`).
     """
     return min(
         (ns for ns in over.values() if window.t0_ns < ns < window.t1_ns), default=window.t1_ns
@@ -59,11 +59,11 @@ def first_end(over: Mapping[str, int], window: Window) -> int:
 def completions(
     over: Mapping[str, int], window: Window, tasks: Sequence[TaskRecord]
 ) -> dict[str, Completion]:
-    """When each task's first and last thread had done all of its turns, in s from START.
+    """When each task's first and last thread had done all of its jobs, in s from START.
 
     A task is absent unless each of its threads ended within the window.
 
-    :param over: when threads had done all of their turns (`ends`).
+    :param over: when threads had done all of their jobs (`ends`).
     """
     done = {}
     for task in tasks:
@@ -102,12 +102,12 @@ def _prints(trace: Trace, window: Window, tasks: Sequence[TaskRecord], words: st
 def deadlines(
     marks: pl.DataFrame, over: Mapping[str, int], window: Window, tasks: Sequence[TaskRecord]
 ) -> dict[str, Deadlines]:
-    """Deadlines of each task within the window, and how many of them its turns did not meet.
+    """Deadlines of each task within the window, and how many of them its jobs did not meet.
 
-    rt-app's timers are absolute: each turn is due one period after the last one, however late the
+    rt-app's timers are absolute: each job is due one period after the last one, however late the
     thread is. Tasks that have no deadline are absent.
 
-    :param over: when threads had done all of their turns, where they had (`ends`).
+    :param over: when threads had done all of their jobs, where they had (`ends`).
     """
     return {
         task.name: _added(
@@ -131,19 +131,19 @@ def _added(parts: Sequence[Deadlines]) -> Deadlines:
 def _of_thread(
     marks: pl.DataFrame, over: int | None, window: Window, period_us: int, deadline_us: int
 ) -> Deadlines:
-    """One thread's deadlines: those of the turns that it ended, then one in each period.
+    """One thread's deadlines: those of the jobs that it ended, then one in each period.
 
-    A turn that ended writes its line at the period's end at the earliest, however short its
-    deadline is. So a turn without a line counts from its period's end on.
+    A job that ended writes its line at the period's end at the earliest, however short its
+    deadline is. So a job without a line counts from its period's end on.
     """
     period_ns = 1000 * period_us
     last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
-    turns = _whole(marks, period_us)
-    if not turns.height:
+    whole = _whole(marks, period_us)
+    if not whole.height:
         due = max(0, last_ns - window.t0_ns) // period_ns
         return Deadlines(jobs=due, missed=due, late=0, unfinished=due)
     within = judged(marks, over, window, period_us, deadline_us)
-    known = int(turns["due_ns"].tail(1).item())
+    known = int(whole["due_ns"].tail(1).item())
     before = max(0, (window.t0_ns - known) // period_ns)
     unfinished = max(0, (last_ns - known) // period_ns - before)
     missed = int(within["late"].sum())
@@ -152,20 +152,20 @@ def _of_thread(
 
 
 def _whole(marks: pl.DataFrame, period_us: int) -> pl.DataFrame:
-    """A thread's turns that were not broken off, with when the timer was due (``due_ns``)."""
-    turns = marks.filter(pl.col("c_period").fill_null(period_us) > 0).drop_nulls("slack")
-    return turns.with_columns(due_ns().alias("due_ns"))
+    """A thread's jobs that were not broken off, with when the timer was due (``due_ns``)."""
+    jobs = marks.filter(pl.col("c_period").fill_null(period_us) > 0).drop_nulls("slack")
+    return jobs.with_columns(due_ns().alias("due_ns"))
 
 
 def judged(
     marks: pl.DataFrame, over: int | None, window: Window, period_us: int, deadline_us: int
 ) -> pl.DataFrame:
-    """One thread's turns that were due in the window.
+    """One thread's jobs that were due in the window.
 
     ``due_at`` is the deadline, ``end_ns`` the end, ``late`` whether it was missed.
     """
     last_ns = window.t1_ns if over is None else min(over, window.t1_ns)
-    # How long before the timer is due again; a period that varies is its own turn's deadline.
+    # How long before the timer is due again; a period that varies is its own job's deadline.
     early_us = pl.lit(0)
     if deadline_us != period_us:
         early_us = pl.col("c_period").fill_null(period_us) - deadline_us
@@ -182,14 +182,14 @@ def judged(
 
 
 def due_ns() -> pl.Expr:
-    """When a turn with a timer was due to end: the timer's time, in ns since power-on."""
+    """When a job with a timer was due to end: the timer's time, in ns since power-on."""
     at_wake = pl.col("t_ns") - 1000 * pl.col("wu_lat").fill_null(0)
     at_end = pl.col("t_ns") + 1000 * pl.col("slack")
     return pl.when(pl.col("slack") < 0).then(at_end).otherwise(at_wake)
 
 
 def times(marks: pl.DataFrame, name: str, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
-    """``{task: percentiles}`` of the field ``name`` over turns that have it, in us."""
+    """``{task: percentiles}`` of the field ``name`` over jobs that have it, in us."""
     result = {}
     for task in tasks:
         values = marks.filter(pl.col("task") == task.name)[name].drop_nulls().to_list()
@@ -199,9 +199,9 @@ def times(marks: pl.DataFrame, name: str, tasks: Sequence[TaskRecord]) -> dict[s
 
 
 def activations(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
-    """``{task: percentiles}`` of the time from the beginning to the end of a turn's work, in us.
+    """``{task: percentiles}`` of the time from the beginning to the end of a job's work, in us.
 
-    The time that a thread was preempted is part of it. Turns without work are left out.
+    The time that a thread was preempted is part of it. Jobs without work are left out.
     """
     return times(marks.filter(pl.col("run") > 0), "run", tasks)
 
@@ -217,15 +217,15 @@ def lateness(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Perc
 
 
 def responses(marks: pl.DataFrame, tasks: Sequence[TaskRecord]) -> dict[str, Percentiles]:
-    """``{task: percentiles}`` of the time from when a turn was due to its end, in us.
+    """``{task: percentiles}`` of the time from when a job was due to its end, in us.
 
-    It is the turn's period less the slack. The thread's waiting and its earlier lateness are part
+    It is the job's period less the slack. The thread's waiting and its earlier lateness are part
     of it. Only tasks with a period have it.
     """
     result: dict[str, Percentiles] = {}
     for task in tasks:
         if task.period_us:
             response = pl.col("c_period") - pl.col("slack")
-            turns = marks.with_columns(response.alias("response"))
-            result |= times(turns, "response", [task])
+            jobs = marks.with_columns(response.alias("response"))
+            result |= times(jobs, "response", [task])
     return result

@@ -70,18 +70,18 @@ def speeds(
 ) -> dict[str, float]:
     """``{task: work per thread and time}``, 1.0 being the largest CPU's at its top OPP.
 
-    The work of a stretch on a CPU is its length times the speed of the task's turns there, at the
+    The work of a stretch on a CPU is its length times the speed of the task's jobs there, at the
     frequencies that the cluster had meanwhile. A task that waits for memory has speeds of its own.
     """
     work = dict.fromkeys((task.name for task in tasks), 0.0)
     for memory in {task.memory for task in tasks}:
-        turn = mixture(platform, activity, memory)
+        mixed = mixture(platform, activity, memory)
         names = [task.name for task in tasks if task.memory == memory]
         alike = slices.filter(pl.col("task").is_in(names))
         for cluster in platform.clusters:
             rows = frequency.filter(pl.col("cluster") == cluster.index).sort("t0_ns")
             edges = np.append(rows["t0_ns"].to_numpy(), rows["t1_ns"][-1]) - window.t0_ns
-            rates = _rates(rows["khz"].to_numpy(), cluster, turn, platform, activity)
+            rates = _rates(rows["khz"].to_numpy(), cluster, mixed, platform, activity)
             done = np.concatenate(([0.0], np.cumsum(np.diff(edges) * rates)))
             ran = alike.filter(pl.col("cpu").is_in(cluster.cpus))
             begin, end = (
@@ -94,15 +94,17 @@ def speeds(
 
 
 def _rates(
-    khz: np.ndarray, cluster: Cluster, turn: Mixture, platform: Platform, activity: Activity
+    khz: np.ndarray, cluster: Cluster, mixed: Mixture, platform: Platform, activity: Activity
 ) -> np.ndarray:
-    """Speed of ``turn`` on ``cluster`` at each of ``khz``, the largest CPU's at its top OPP 1.0."""
+    """Speed of ``mixed`` on ``cluster`` at each of ``khz``; the largest CPU at its top OPP: 1.0."""
     largest = platform.largest
-    if not turn.memory:
+    if not mixed.memory:
         top = activity.instructions_per_us(largest, largest.max_khz)
         return khz * (activity.ipc(cluster) / 1000 / top)
-    here = {at: turn.iteration_ns(cluster, at) for at in {*khz.tolist()}}
-    return turn.iteration_ns(largest, largest.max_khz) / np.array([here[at] for at in khz.tolist()])
+    here = {at: mixed.iteration_ns(cluster, at) for at in {*khz.tolist()}}
+    return mixed.iteration_ns(largest, largest.max_khz) / np.array(
+        [here[at] for at in khz.tolist()]
+    )
 
 
 def cluster_busy(cpu_busy: Sequence[float], platform: Platform) -> dict[str, Busy]:

@@ -24,7 +24,7 @@ SOURCE = Path(__file__).resolve().parent / "guest.S"
 KERNELS = {
     "busy_loop": "rt-app's busy loop: floating-point library calls, branches that repeat",
     "integer": "independent integer operations, a load and a store that hit in the L1",
-    "branchy": "three branches a turn that nothing predicts",
+    "branchy": "three branches an iteration that nothing predicts",
     "floating_point": "multiplications and additions of doubles",
     "memory": "dependent loads from lines that no cache holds",
 }

@@ -33,7 +33,7 @@ OWN_TASKS = 12
 #: Wake-ups by one thread, of all, from which on a thread of a model waits for it.
 CHAINED = 0.7
 PERIODIC_CV = 0.15
-#: Of work; below it, a turn's work is taken to be always the same.
+#: Of work; below it, a job's work is taken to be always the same.
 LEAST_CV = 0.05
 WARMUP_MS = 300
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp.rtapp import entries_of, keys_of, turns_of
+from eascope.experiments.rtapp.rtapp import entries_of, iterations_of, keys_of
 from eascope.experiments.scenario.groups import ROOT
 from eascope.experiments.scenario.scenario import FAIR, Scenario, Task
 from eascope.experiments.scenario.workload import iterations_per_us
@@ -50,7 +50,9 @@ def exported(
     )
     stated = replace(scenario, tasks=tasks)
     works = {
-        task.name: [turns_of(stated, task, phase, Fraction(1), activity) for phase in task.phases]
+        task.name: [
+            iterations_of(stated, task, each, Fraction(1), activity) for each in task.phases
+        ]
         for task in tasks
     }
     entries = entries_of(

@@ -231,7 +231,7 @@ class _Reader:
         number = re.match(r"CPU(\d+)", calibration)
         last = 1023 if self._cpus is None else self._cpus - 1
         if not number or int(number[1]) > last:
-            allowed = f"ns of a turn of rt-app's loop, or CPU0 to CPU{last}"
+            allowed = f"ns of an iteration of rt-app's loop, or CPU0 to CPU{last}"
             raise bad_input(self._file, "global.calibration", calibration, allowed)
 
     def _known(self, where: str, values: Mapping[str, Any], known: Mapping[str, Types]) -> None:
@@ -352,10 +352,10 @@ class _Reader:
             yield f"duration: the full window has {min(settings['duration'], MOST_MS // 1000)} s."
         calibration = settings.get("calibration", "CPU0") or "CPU0"
         if isinstance(calibration, int):
-            turns = 1_000_000 // calibration
+            iterations = 1_000_000 // calibration
             yield (
-                f"calibration: run: 1000 is {turns} turns of the loop; on the board, whose "
-                "calibration it is, 1000 us of the CPU that was calibrated."
+                f"calibration: run: 1000 is {iterations} iterations of the loop; on the board, "
+                "whose calibration it is, 1000 us of the CPU that was calibrated."
             )
         else:
             yield f"calibration: run: 1000 is 1 ms of {calibration} at its top OPP."

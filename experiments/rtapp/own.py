@@ -37,7 +37,7 @@ from eascope.host.strict import StrictTable, read_text, shown_path
 
 #: A window where the file has no duration and no end, in ms.
 SHORT_MS, FULL_MS = 3_000, 60_000
-#: Before the window, in which the stirring ends: it takes 0.3 s longer than its turns (pixel6).
+#: Before the window, in which the stirring ends: it takes 0.3 s longer than its jobs (pixel6).
 WARMUP_MS = 500
 #: rt-app makes its threads one by one; those of its own file start so far apart at most.
 APART_US = 200
@@ -134,7 +134,7 @@ def task_of(task: RtAppTask, default_policy: str) -> Task:
 
 
 def _phase_of_rt_app(part: Mapping[str, Any]) -> Phase:
-    """A phase by its sums, which say how often its turns come."""
+    """A phase by its sums, which say how often its jobs come."""
     return Phase(
         loops=loops if (loops := part.get("loop", 1)) > 0 else None,
         wait="another" if events(part, *WAITS) else None,
@@ -186,12 +186,12 @@ def compile_own(
     besides = {key: thread.entry() for key, thread in background.items()}
     documents = {RT_APP_NAME: f"{compact(own)}\n".encode()}
     documents |= {OTHERS_NAME: document_of(besides)} if besides else {}
-    us_of_turn = Fraction(1) / iterations_per_us(platform, activity)
+    us_of_iteration = Fraction(1) / iterations_per_us(platform, activity)
     return Workload(
         documents=documents,
         endless=(RT_APP_NAME, *([OTHERS_NAME] if any(map(is_endless, besides.values())) else [])),
         tasks=tuple(
-            _record_of_file(task, tasks[task.name], ns, us_of_turn, file.default_policy)
+            _record_of_file(task, tasks[task.name], ns, us_of_iteration, file.default_policy)
             for task in file.measured
         ),
         replicate=replicate_record(
@@ -208,14 +208,14 @@ def compile_own(
 
 
 def _record_of_file(
-    task: RtAppTask, known: Task, ns: int, us_of_turn: Fraction, default_policy: str
+    task: RtAppTask, known: Task, ns: int, us_of_iteration: Fraction, default_policy: str
 ) -> TaskRecord:
     """The record of a task of rt-app's own file.
 
     :param ns: of an iteration of the busy loop, as rt-app counts.
-    :param us_of_turn: what an iteration takes on the largest CPU, in us.
+    :param us_of_iteration: what an iteration takes on the largest CPU, in us.
     """
-    turns = [sum(us * 1000 // ns for us in events(part, "run")) for part in task.parts]
+    iterations = [sum(us * 1000 // ns for us in events(part, "run")) for part in task.parts]
     period_us = task.period_us
     return TaskRecord(
         name=task.name,
@@ -224,8 +224,8 @@ def _record_of_file(
         deadline_us=deadline_us(period_us, task.deadlines(default_policy))
         if task.absolute
         else None,
-        work_us=round(turns[0] * us_of_turn) if len({*turns}) == 1 else None,
-        turns=tuple(turns),
+        work_us=round(iterations[0] * us_of_iteration) if len({*iterations}) == 1 else None,
+        turns=tuple(iterations),
         uclamp=UclampRange(known.attributes.uclamp_min, known.attributes.uclamp_max),
         cpus=known.cpus,
         waits=task.waits,

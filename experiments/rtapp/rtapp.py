@@ -31,6 +31,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.experiments.rtapp.own import compile_own
 from eascope.experiments.scenario import recorded
+from eascope.experiments.scenario.jobs import Course, Job, drawn, plain
 from eascope.experiments.scenario.others import STIR_MS, others
 from eascope.experiments.scenario.replicate import (
     in_order,
@@ -39,7 +40,6 @@ from eascope.experiments.scenario.replicate import (
     task_start_us,
 )
 from eascope.experiments.scenario.scenario import DEADLINE, FAIR, Attributes, Phase, Scenario, Task
-from eascope.experiments.scenario.turns import Course, Turn, drawn, plain
 from eascope.experiments.scenario.workload import (
     IO_BYTES,
     OTHERS_NAME,
@@ -54,7 +54,7 @@ from eascope.host.cache import digest_of
 from eascope.host.errors import bad_input
 
 #: rt-app reads numbers into a 32-bit int.
-MOST_TURNS = 2**31 - 1
+MOST_ITERATIONS = 2**31 - 1
 #: A recording begins so much after the window, at the latest.
 LATER_MS = 3
 #: rt-app knows no SCHED_BATCH: the agent makes these threads that.
@@ -98,7 +98,7 @@ def compile_scenario(
         return compile_own(scenario, scenario.rt_app, platform, activity, seed, noise, iteration_ns)
     rate = largest_rate if iteration_ns is None else 1000 / iteration_ns
     works = {
-        task.name: [turns_of(scenario, task, phase, rate, activity) for phase in task.phases]
+        task.name: [iterations_of(scenario, task, phase, rate, activity) for phase in task.phases]
         for task in scenario.tasks
     }
     starts = _starts(scenario, seed, noise)
@@ -240,7 +240,7 @@ def keys_of(task: Task) -> list[str]:
     return [f"{task.name}{number}" for number in range(task.count)]
 
 
-def turns_of(
+def iterations_of(
     scenario: Scenario, task: Task, phase: Phase, rate: Fraction, activity: Activity
 ) -> int | None:
     """Iterations of a phase's fixed work, or ``None`` when it has none."""
@@ -251,12 +251,11 @@ def turns_of(
         per_unit = Fraction(1, activity.iteration_instructions)
     else:
         return None
-    turns = max(1, round(value * per_unit))
-    if turns > MOST_TURNS:
-        raise bad_input(
-            scenario.path, f"task {task.name}: {key}", value, f"up to {int(MOST_TURNS / per_unit)}"
-        )
-    return turns
+    iterations = max(1, round(value * per_unit))
+    if iterations > MOST_ITERATIONS:
+        most = int(MOST_ITERATIONS / per_unit)
+        raise bad_input(scenario.path, f"task {task.name}: {key}", value, f"up to {most}")
+    return iterations
 
 
 def _entry(
@@ -267,16 +266,16 @@ def _entry(
     if task.cpus is not None:
         entry["cpus"] = [task.cpus[number]] if task.pinned else list(task.cpus)
     met: Counter[str] = Counter()
-    turns = [(task.phases[turn.phase], turn) for turn in course.turns]
+    jobs = [(task.phases[job.phase], job) for job in course.jobs]
     if task.start_cpus:
         own = (task.start_cpus[number % len(task.start_cpus)],)
-        start = replace(course.turns[0], loops=task.start_turns)
-        turns.insert(0, (replace(task.phases[0], cpus=own), start))
+        start = replace(course.jobs[0], loops=task.start_turns)
+        jobs.insert(0, (replace(task.phases[0], cpus=own), start))
     entry["phases"] = {
-        f"phase{index}": _phase(phase, turn, task.name if waited_for else None, met)
-        for index, (phase, turn) in enumerate(turns)
+        f"phase{index}": _phase(phase, job, task.name if waited_for else None, met)
+        for index, (phase, job) in enumerate(jobs)
     }
-    _change_attributes(task, [phase for phase, _ in turns], list(entry["phases"].values()))
+    _change_attributes(task, [phase for phase, _ in jobs], list(entry["phases"].values()))
     timers = (phase["timer"] for phase in entry["phases"].values() if "timer" in phase)
     if (first := next(timers, None)) is not None:
         # A thread's timer is one and the same in all of its phases; its first event sets the mode.
@@ -299,9 +298,9 @@ def _stated(attributes: Attributes) -> dict[str, Any]:
 def _change_attributes(
     task: Task, phases: Sequence[Phase], written: Sequence[dict[str, Any]]
 ) -> None:
-    """Add attributes to the turns in front of which they change, with the clamps to take back.
+    """Add attributes to the jobs in front of which they change, with the clamps to take back.
 
-    A turn without any has those of the turn before, and the first one those of the last.
+    A job without any has those of the job before, and the first one those of the last.
     """
     every = task.all_attributes
     if len({*every}) == 1:
@@ -309,12 +308,12 @@ def _change_attributes(
     free = {"util_min": 0, "util_max": 1024}
     clamped = [key for key in free if any(key in _stated(each) for each in every)]
     before = task.attributes
-    for index, (phase, turn) in enumerate(zip(phases, written, strict=True)):
+    for index, (phase, job) in enumerate(zip(phases, written, strict=True)):
         own = phase.attributes or task.attributes
         repeated = index == 0 and phases[-1].attributes != phase.attributes
         if own != before or repeated:
             kept = {} if own.deadline else {key: free[key] for key in clamped}
-            turn.update(kept | _stated(own))
+            job.update(kept | _stated(own))
         before = own
 
 
@@ -326,14 +325,14 @@ def _meet(events: dict[str, Any], names: tuple[str, ...], met: Counter[str]) -> 
         met[name] += 1
 
 
-def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> dict[str, Any]:
+def _phase(phase: Phase, job: Job, tells: str | None, met: Counter[str]) -> dict[str, Any]:
     """A phase's events in order: wait, meet, work, wake waiting tasks, meet, rest.
 
-    rt-app's default is one loop. The guest parses a phase per turn, so phases are short.
+    rt-app's default is one loop. The guest parses a phase per job, so phases are short.
     """
     events: dict[str, Any] = {}
-    if turn.loops != 1:
-        events["loop"] = -1 if turn.loops is None else turn.loops
+    if job.loops != 1:
+        events["loop"] = -1 if job.loops is None else job.loops
     if phase.cpus is not None:
         events["cpus"] = list(phase.cpus)
     if phase.wait is not None:
@@ -344,8 +343,8 @@ def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> di
     _meet(events, phase.meet_before, met)
     if phase.runtime_us is not None:
         events["runtime"] = phase.runtime_us
-    elif turn.work is not None:
-        events["run"] = turn.work
+    elif job.work is not None:
+        events["run"] = job.work
     if phase.io_us is not None:
         events["iorun"] = IO_BYTES
     if tells is not None:
@@ -355,13 +354,13 @@ def _phase(phase: Phase, turn: Turn, tells: str | None, met: Counter[str]) -> di
     _meet(events, phase.meet, met)
     if phase.sleep_us is not None:
         events["sleep"] = phase.sleep_us
-    elif turn.period_us is not None:
-        events["timer"] = {"ref": "unique", "period": turn.period_us}
+    elif job.period_us is not None:
+        events["timer"] = {"ref": "unique", "period": job.period_us}
     return events
 
 
 def _record(
-    task: Task, names: dict[str, str], turns: list[int | None], longer: Fraction
+    task: Task, names: dict[str, str], iterations: list[int | None], longer: Fraction
 ) -> TaskRecord:
     """A task's record for ``cell.json``.
 
@@ -377,7 +376,7 @@ def _record(
         if task.clock == "exponential"
         else deadline_us(task.period_us, {each and each[1] for each in policies}),
         work_us=next(iter(work)) if len(work) == 1 else None,
-        turns=tuple(turns),
+        turns=tuple(iterations),
         uclamp=UclampRange(task.attributes.uclamp_min, task.attributes.uclamp_max),
         cpus=task.cpus,
         memory=task.memory,

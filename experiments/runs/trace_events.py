@@ -48,8 +48,8 @@ GROUPS = {
 }
 #: Ring buffer of a CPU per second of tracing; an overrun fails the run, it never loses events.
 TRACE_KIB_PER_S = 512
-#: Bytes that a turn of rt-app writes (a marker; measured: 90), and its least us besides the work.
-TURN_BYTES, TURN_US = 128, 10
+#: Bytes that a job of rt-app writes (a marker; measured: 90), and its least us besides the work.
+JOB_BYTES, JOB_US = 128, 10
 #: What a rest adds to both (a wake-up, switches, idle states; measured: 310 bytes).
 REST_BYTES, REST_US = 384, 20
 #: Instructions that no CPU executes faster than in a us.
@@ -171,13 +171,13 @@ def trace_kib(
         return 0
     seconds = scenario.window.simulated_s(full) + stir_ms / 1000
     programs = sum(program.trace_bytes(full) for program in scenario.programs)
-    kib_per_s = max(TRACE_KIB_PER_S, _turns_kib_per_s(scenario.tasks))
+    kib_per_s = max(TRACE_KIB_PER_S, _jobs_kib_per_s(scenario.tasks))
     wanted = (round(seconds * kib_per_s) + programs // 1024) * _room(events)
     return min(most_kib(platform), max(TRACE_KIB_LEAST, wanted))
 
 
-def _turns_kib_per_s(tasks: Iterable[Task]) -> float:
-    """What turns write on one CPU: those of all threads, but no more than a busy CPU's."""
+def _jobs_kib_per_s(tasks: Iterable[Task]) -> float:
+    """What jobs write on one CPU: those of all threads, but no more than a busy CPU's."""
     of_all, of_busy = 0.0, 0.0
     for task in tasks:
         rates = [_rates(phase) for phase in task.phases]
@@ -187,11 +187,11 @@ def _turns_kib_per_s(tasks: Iterable[Task]) -> float:
 
 
 def _rates(phase: Phase) -> tuple[float, float]:
-    """KiB per s that a phase's turns write, and per s in which they run; 0 where others pace it."""
+    """KiB per s that a phase's jobs write, and per s in which they run; 0 where others pace it."""
     if phase.wait or phase.meet or phase.meet_before:
         return 0.0, 0.0
     work_us = phase.run_us or phase.runtime_us or (phase.run_instructions or 0) / MOST_PER_US
-    kib, busy_us = TURN_BYTES / 1024, work_us + TURN_US
+    kib, busy_us = JOB_BYTES / 1024, work_us + JOB_US
     sleep_us, period_us = phase.sleep_us or 0, phase.period_us or 0
     if sleep_us or period_us:
         kib, busy_us = kib + REST_BYTES / 1024, busy_us + REST_US

@@ -39,7 +39,7 @@ def check_tasks(scenario: Scenario, files: Sequence[TaskFile]) -> None:
         if task.start_cpus and task.start_turns * (task.period_us or 0) > (
             1000 * scenario.window.warmup_ms
         ):
-            raise table.error("start_turns", "turns that are over within window.warmup_ms")
+            raise table.error("start_turns", "jobs that end within window.warmup_ms")
         if scenario.window.until == "tasks-end" and task.repeat is None:
             raise table.error("repeat", 'an integer, because window.until is "tasks-end"')
         if scenario.window.until == "tasks-end" and task.recorded:
@@ -111,7 +111,7 @@ def not_admitted(platform: Platform, wanted: Fraction, name: str) -> str:
 
 
 def check_frames(scenario: Scenario, top: StrictTable) -> None:
-    """Check that one thread's period begins a frame, and one thread's turn ends it."""
+    """Check that one thread's period begins a frame, and one thread's job ends it."""
     if scenario.frames is None:
         return
     table = top.table("frames")
@@ -163,7 +163,7 @@ def _check_words(program: Program, table: Place) -> None:
 
 
 def meetings(task: Task, name: str) -> list[tuple[int, int | None]]:
-    """The meetings of ``task`` at ``name``: (times in a turn, loops) for each phase with one."""
+    """The meetings of ``task`` at ``name``: (times in a job, loops) for each phase with one."""
     places = [(phase.meet_before + phase.meet, phase.loops) for phase in task.phases]
     return [(names.count(name), loops) for names, loops in places if name in names]
 
@@ -212,7 +212,7 @@ def _check_waits(scenario: Scenario, files: Sequence[TaskFile]) -> None:
 
 
 def _steps(task: Task) -> list[Step]:
-    """The waits and signals of a turn of ``task``, in rt-app's order."""
+    """The waits and signals of a job of ``task``, in rt-app's order."""
     steps: list[Step] = []
     for number, phase in enumerate(task.phases):
         steps += [Wait(phase.wait, number)] if phase.wait is not None else []
@@ -253,7 +253,7 @@ def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:
 
 @dataclass(frozen=True)
 class Wait:
-    """A step that waits until the task ``whom`` has ended a turn's work."""
+    """A step that waits until the task ``whom`` has ended a job's work."""
 
     whom: str
     phase: int
@@ -276,12 +276,12 @@ Step = Wait | Meet | Signal
 
 
 def stuck(tasks: Mapping[str, Sequence[Step]]) -> dict[str, Wait | Meet]:
-    """The step at which each task stays for ever, for those that never end their first turn.
+    """The step at which each task stays for ever, for those that never end their first job.
 
     A task that has ended its work once is assumed to end it again at once. So a task that is stuck
     here is stuck in every run. A run may also be stuck where this finds nothing.
 
-    :param tasks: the steps of a turn, each phase once.
+    :param tasks: the steps of a job, each phase once.
     """
     reached = dict.fromkeys(tasks, 0)
     met: Counter[tuple[str, str]] = Counter()

@@ -5,7 +5,7 @@ Both are threads of the same rt-app. A thread is one phase whose events are work
 reads an event in a third of the time that a phase takes.
 
 Background: an idle device still wakes up now and then. A dozen threads wake up at random. They may
-run anywhere and have no clamps. A turn is 50 us to 2 ms of a little CPU's time at its top OPP, and
+run anywhere and have no clamps. A job is 50 us to 2 ms of a little CPU's time at its top OPP, and
 together they use 4 % of such a CPU. Stirring: for a second, a pinned thread on each CPU has short
 bursts, so that load balance moves other tasks away.
 """
@@ -22,12 +22,12 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
 from eascope.experiments.scenario.draws import Draws, apportioned
 
-#: Threads of a board's background, their share of a little CPU's time, and the work of a turn.
+#: Threads of a board's background, their share of a little CPU's time, and the work of a job.
 BACKGROUND_THREADS = 12
 BACKGROUND_SHARE = Fraction(4, 100)
 BACKGROUND_WORK_US = (50, 2_000)
-#: Turns of a thread that are drawn; then it begins again.
-BACKGROUND_TURNS = 16
+#: Jobs of a thread that are drawn; then it begins again.
+BACKGROUND_JOBS = 16
 
 STIR_MS = 1_000
 #: Bursts of a CPU in that time, and how long each is at the CPU's top OPP.
@@ -39,7 +39,7 @@ BACKGROUND = "bg"
 
 @dataclass(frozen=True)
 class Other:
-    """A thread: `delay_us`, then works (iterations of the busy loop) and sleeps (us) in turn."""
+    """A thread: `delay_us`, then works (iterations) and sleeps (us), alternately."""
 
     delay_us: int
     events: tuple[tuple[str, int], ...]
@@ -80,12 +80,12 @@ def threads_besides(background: str, platform: Platform) -> int:
 def _background(name: str, platform: Platform, activity: Activity, seed: int) -> Other:
     draws = Draws(seed, "background", name)
     little = min(platform.clusters, key=lambda cluster: platform.capacities[cluster.cpus[0]])
-    work_us = [draws.between(*BACKGROUND_WORK_US) for _ in range(BACKGROUND_TURNS)]
+    work_us = [draws.between(*BACKGROUND_WORK_US) for _ in range(BACKGROUND_JOBS)]
     cycle_us = round(sum(work_us) * BACKGROUND_THREADS / BACKGROUND_SHARE)
     sleep_us = apportioned([draws.exponential() for _ in work_us], cycle_us - sum(work_us))
-    rate = _turns_per_us(little, activity)
+    rate = _iterations_per_us(little, activity)
     return Other(
-        delay_us=draws.below(cycle_us // BACKGROUND_TURNS),
+        delay_us=draws.below(cycle_us // BACKGROUND_JOBS),
         events=tuple(
             event
             for work, sleep in zip(work_us, sleep_us, strict=True)
@@ -97,7 +97,7 @@ def _background(name: str, platform: Platform, activity: Activity, seed: int) ->
 
 def _stirring(cpu: int, platform: Platform, activity: Activity, seed: int) -> Other:
     draws = Draws(seed, "stir", cpu)
-    rate = _turns_per_us(platform.cluster_of(cpu), activity)
+    rate = _iterations_per_us(platform.cluster_of(cpu), activity)
     work_us = [draws.between(*STIR_WORK_US) for _ in range(STIR_BURSTS)]
     left_us = STIR_MS * 1000 - sum(work_us)
     sleep_us = apportioned([draws.exponential() for _ in work_us], left_us)
@@ -113,7 +113,7 @@ def _stirring(cpu: int, platform: Platform, activity: Activity, seed: int) -> Ot
     )
 
 
-def _turns_per_us(cluster: Cluster, activity: Activity) -> Fraction:
+def _iterations_per_us(cluster: Cluster, activity: Activity) -> Fraction:
     """Iterations of the busy loop that a CPU of the cluster does per us at its top OPP."""
     ipc = Fraction(str(activity.ipc(cluster)))
     return ipc * cluster.max_khz / (1000 * activity.iteration_instructions)

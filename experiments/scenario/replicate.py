@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replicates: a seed's draws for a cell; `experiments.scenario.turns` has the draws for its turns.
+"""Replicates: a seed's draws for a cell; `experiments.scenario.jobs` has the draws for its jobs.
 
 The same seed gives the same draws with every variant, on every engine, in short and full windows.
 """
@@ -58,12 +58,12 @@ def start_within_us(task: Task) -> int:
     if task.period_us is not None:
         return task.period_us
     if task.has_prelude or len(task.phases) == 1:
-        return _turn_us(first)
-    return sum(_turn_us(phase) * (phase.loops or 1) for phase in task.phases)
+        return _job_us(first)
+    return sum(_job_us(phase) * (phase.loops or 1) for phase in task.phases)
 
 
-def _turn_us(phase: Phase) -> int:
-    """How long a turn of a phase takes on the largest CPU at its top OPP."""
+def _job_us(phase: Phase) -> int:
+    """How long a job of a phase takes on the largest CPU at its top OPP."""
     if phase.period_us is not None:
         return phase.period_us
     return (phase.run_us or phase.runtime_us or 0) + (phase.sleep_us or 0)

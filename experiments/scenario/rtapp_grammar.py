@@ -88,7 +88,7 @@ class RtAppTask:
 
     @property
     def period_us(self) -> int | None:
-        """The period of its turns, where each phase has one timer with the same, of its own."""
+        """The period of its jobs, where each phase has one timer with the same, of its own."""
         periods = {tuple(timers(part)) for part in self.parts}
         one = next(iter(periods)) if len(periods) == 1 and len(timer_names(self.says)) == 1 else ()
         return one[0] or None if len(one) == 1 and self.own_timer else None
@@ -104,7 +104,7 @@ class RtAppTask:
 
     @property
     def absolute(self) -> bool:
-        """Whether its timers keep their grid after an overrun, so that turns have deadlines."""
+        """Whether its timers keep their grid after an overrun, so that jobs have deadlines."""
         every = [timer for part in self.parts for timer in events(part, "timer")]
         return any(timer.get("mode") == "absolute" for timer in every)
 

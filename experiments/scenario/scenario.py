@@ -92,7 +92,7 @@ MEET = Form(
 class Phase:
     """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
 
-    loops: int | None = maybe("number of turns; without it, to the end", 1, 1_000_000)
+    loops: int | None = maybe("number of jobs; without it, to the end", 1, 1_000_000)
     wait: str | None = maybe(
         "sleep until it has done its work", form=named("the name of another task")
     )
@@ -105,7 +105,7 @@ class Phase:
     period_us: int | None = maybe("rest until the next period", 100, LONGEST_US, "us")
     cpus: tuple[int, ...] | None = maybe("where it may run from this phase on", form=CPUS)
     io_us: int | None = maybe("sleep in I/O after the work", 1, 1_000_000, "us")
-    #: Those of its turns; None: the task's.
+    #: Those of its jobs; None: the task's.
     attributes: Attributes | None = None
 
 
@@ -164,22 +164,22 @@ class Task:
     repeat: int | None = key("how often the phases run", form=REPEAT, default=1)
     attributes: Attributes = Attributes()
     phases: tuple[Phase, ...] = ()
-    #: Beyond 2, most turns would do next to nothing.
-    work_cv: float = key("spread of a turn's work", 0, 2.0, default=0.0)
+    #: Beyond 2, most jobs would do next to nothing.
+    work_cv: float = key("spread of a job's work", 0, 2.0, default=0.0)
     clock: str = key("kind of timer", choices=CLOCKS, default="exact")
     memory: float = key("share of time that waits for memory", 0, MOST_MEMORY, default=0.0)
     start_within_us: int | None = maybe("most that a seed shifts its start", 0, LONGEST_US, "us")
     latency_nice: int | None = maybe("how much its threads mind to wait", -20, 19)
     slice_us: int | None = maybe("how long EEVDF lets them run at a time", 100, 100_000, "us")
     start_cpus: tuple[int, ...] = key("the CPUs on which it starts", form=CPUS, default=())
-    start_turns: int = key("turns that it does there", 1, 100, default=1)
+    start_turns: int = key("jobs that it does there", 1, 100, default=1)
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
     recorded: tuple[str, ...] = key("threads, in place of phases", form=RECORDED, default=())
 
     @property
     def varies(self) -> bool:
-        """Whether a seed draws its turns."""
+        """Whether a seed draws its jobs."""
         return self.work_cv > 0 or self.clock != "exact"
 
     @property

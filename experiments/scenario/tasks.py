@@ -61,7 +61,7 @@ _WORK, _REST = ("run_us", "runtime_us", "run_instructions"), ("sleep_us", "perio
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseFile(AttributesFile, Phase):
-    """A turn does, in this order: wait, meet, work, I/O, wake those that wait, meet, rest."""
+    """A job does, in this order: wait, meet, work, I/O, wake those that wait, meet, rest."""
 
     def check(self) -> None:
         """One kind of work, one kind of rest."""

@@ -13,7 +13,7 @@ from eascope.analysis.records.cell import ReplicateRecord, TaskRecord
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Cluster, Platform
 
-#: ns per turn that rt-app is given: makes ``run: N`` mean N turns (see above).
+#: ns per iteration that rt-app is given: makes ``run: N`` mean N iterations (see above).
 CALIBRATION = 1000
 #: The device that I/O is done on, and a request of it.
 IO_DEVICE, IO_BYTES = "/dev/nullb0", 4096
@@ -99,7 +99,7 @@ def compact(value: object) -> str:
 
 
 def deadline_us(period_us: int | None, policies: Collection[int | None]) -> int | None:
-    """The deadline of a task's turns, if they have a steady pace: the period's end or the policy's.
+    """The deadline of a task's jobs, if they have a steady pace: the period's end or the policy's.
 
     :param policies: deadlines of its policies; None: of one without. If they differ, it has none.
     """

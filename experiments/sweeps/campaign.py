@@ -108,10 +108,10 @@ class Campaign:
                     # A control has the name of the platform's key below [dvfs].
                     key = name.replace(CONTROL, "dvfs.", 1) if name.startswith(CONTROL) else name
                     number = number_of(_platform(point.platform), key)
-                    values[name] = AsIs(number, point.platform)
+                    values[name] = value if number is None else AsIs(number)
             return all(constraint.holds(values) for constraint in self.constraints)
         except RequestError as error:
-            raise RequestError(f"{self.file}: cell {point.words}: {error}") from error
+            raise RequestError(f"{self.file}: {error}; cell {point.words}") from error
 
 
 _platform = cache(load_platform)

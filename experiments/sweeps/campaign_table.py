@@ -23,7 +23,7 @@ from eascope.experiments.sweeps.long_table import MeasuredCell, measured
 from eascope.experiments.sweeps.point import CONTROL
 from eascope.experiments.sweeps.survey import Survey
 from eascope.host.cache import sha256_bytes, write_atomic
-from eascope.host.errors import RequestError
+from eascope.host.errors import RequestError, nearest
 from eascope.host.proc import say
 from eascope.host.writing import writing_into
 
@@ -130,8 +130,9 @@ def _cells(survey: Survey, wanted: Collection[str]) -> list[MeasuredCell]:
     given = {cell.measure for cell in cells}
     for name in wanted:
         if name not in given:
+            near = nearest(name, {cell.measure for cell in measured(survey)})
             raise RequestError(
-                f"--measure {name}: allowed: a measure that the campaign's runs give "
+                f"--measure {name}{near}: allowed: a measure that the campaign's runs give "
                 "(docs/reference/measures.md)"
             )
     return cells

@@ -71,12 +71,16 @@ class Point(Record):
             for axis, label in self.labels.items()
         )
 
-    def values(self) -> dict[str, object]:
-        """The names for constraints: axes, overrides and controls."""
+    def values(self) -> dict[str, float | str]:
+        """The names for constraints: axes, overrides and controls; a list is its axis's label."""
         own = {"platform": self.platform, "variant": self.variant, "scenario": self.scenario}
         controls = {f"{CONTROL}{key}": value for key, value in self.controls.items()}
         rest = {"engine": self.engine, "mode": self.mode, "em": self.em, "full": self.full}
-        return {**self.labels, **rest, **own, **self.overrides, **controls, **self.billing}
+        given = {**rest, **own, **self.overrides, **controls, **self.billing}
+        plain = {
+            name: value for name, value in given.items() if isinstance(value, float | int | str)
+        }
+        return {**self.labels, **plain}
 
     def billed(self, power: str | None) -> BilledBy:
         """How energies of its cells are computed.

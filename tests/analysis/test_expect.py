@@ -9,8 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 from eascope.analysis.derive import met_by_run
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.result import Energy, Judged
-from eascope.analysis.statement import Absent, ExpectationError, parse, value_at
+from eascope.analysis.statement import Absent, parse, value_at
+from eascope.host.errors import RequestError
 from tests.support.records import cell_record, result_record
+from tests.support.refusals import refusal
 
 RESULT: dict[str, Any] = {
     "energy_j": {"total": 2.0, "cluster": {"little": 1.5, "big": 0.5}},
@@ -34,9 +36,10 @@ MET = (
     *("energy_j.total / 4 == 5e-1", "min(1, 2, energy_j.total) == 1"),
     "max(energy_j.cluster.little, energy_j.cluster.big) == 1.5",
     "abs(energy_j.cluster.big - energy_j.cluster.little) == 1",
-    "share(energy_j.total > 1) > 0",
+    *("share(energy_j.total > 1) > 0", "1 < energy_j.total < 3", "(eas == true)"),
 )
 NOT_MET = (
+    *("1 < energy_j.total < 2", "3 < energy_j.total < 4"),
     *("energy_j.total < 2", "energy_j.total != 2", "energy_j.total > 1 and energy_j.total < 1"),
     "share(energy_j.total > 3) > 0 and energy_j.total > 1",
 )
@@ -64,17 +67,26 @@ BAD = (
     *("share(1 > 0) > 0", "share(energy_j.total > 1)", "0 < share(energy_j.total > 1)"),
     "share(energy_j.total > 1) > missed_deadlines",
     "share(share(energy_j.total > 1) > 0) > 0",
+    *("missed_deadlines == 'none'", "not energy_j.total > 2", "(energy_j.total > 2", "1e999 > eas"),
+    *("(share(energy_j.total > 1)) * 2 > 1", "(eas and energy_j.total > 2)", "eas and eas > 2"),
+    "energy_j.total in [1, 2]",
 )
 
 
 def test_bad_statements_are_refused_in_one_line(snapshot: SnapshotAssertion) -> None:
     lines = {}
     for text in BAD:
-        with pytest.raises(ExpectationError) as caught:
+        with pytest.raises(RequestError) as caught:
             parse(text)
         lines[text] = str(caught.value)
     assert caught.value.exit_code == 2
     assert lines == snapshot
+
+
+def test_statements_that_are_too_deep() -> None:
+    assert refusal(parse, "(" * 390 + "eas > 1").endswith("allowed: fewer parentheses")
+    assert refusal(parse, "+".join(["eas"] * 101) + " > 1").endswith("up to 400 characters")
+    assert met("+".join(["1"] * 195) + " > eas")
 
 
 def test_absent_measures() -> None:

@@ -45,9 +45,9 @@ def counted(tmp_path: Path) -> Counted:
 
 
 def paced(number: int, run_us: int = 3_000, late_us: int = 0) -> TraceEvent:
-    """The turn of frame ``number``, which begins at 10 ms times that; late by so much or in time.
+    """The job of frame ``number``, which begins at 10 ms times that; late by so much or in time.
 
-    rt-app writes the line when the timer wakes the thread, and at the end of a turn that is late.
+    rt-app writes the line when the timer wakes the thread, and at the end of a job that is late.
     """
     due_ns = T0 + (number + 1) * 10 * MS
     slack_us = -late_us if late_us else 10_000 - run_us
@@ -56,7 +56,7 @@ def paced(number: int, run_us: int = 3_000, late_us: int = 0) -> TraceEvent:
 
 
 def drawn(at_ms: float, run_us: int = 4_000) -> TraceEvent:
-    """A turn of render that ends at ``at_ms`` and has no timer."""
+    """A job of render that ends at ``at_ms`` and has no timer."""
     return marker(T0 + round(at_ms * MS), 1, RENDER_PID, f"rtapp_stats: run={run_us} wu_lat=0")
 
 
@@ -84,7 +84,7 @@ def test_frames_that_another_thread_draws(counted: Counted) -> None:
 
 
 def test_a_frame_that_waited_for_its_cpu_is_not_the_next_one(counted: Counted) -> None:
-    """The turn for frame 1 got a CPU only when frame 2 had been handed over, too."""
+    """The job for frame 1 got a CPU only when frame 2 had been handed over, too."""
     events = [*(paced(number) for number in range(5))]
     events += [drawn(7.5), drawn(27.5), drawn(31.5), drawn(37.5), drawn(47.5)]
     assert counted(events, "render") == Frames(drawn=5, late=2, skipped=0)
@@ -97,10 +97,10 @@ def test_no_frame_at_all(counted: Counted) -> None:
     assert counted([end], "ui") == Frames(drawn=0, late=0, skipped=2)
 
 
-def test_the_line_of_a_turn_that_was_broken_off_is_no_frame(counted: Counted) -> None:
-    """The pacing task is far behind; the end of rt-app breaks turn 2 off after the window.
+def test_the_line_of_a_job_that_was_broken_off_is_no_frame(counted: Counted) -> None:
+    """The pacing task is far behind; the end of rt-app breaks job 2 off after the window.
 
-    rt-app gives the line of such a turn no period, and counts its slack from the present.
+    rt-app gives the line of such a job no period, and counts its slack from the present.
     """
     broken = marker(WINDOW.t1_ns + 5 * MS, 0, UI_PID, "rtapp_stats: run=9000 slack=0 c_period=0")
     events = [paced(0), paced(1, late_us=27_000), broken]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of late turns, late frames and slow wake-ups is the way of a CPU into or out of idle."""
+"""What of late jobs, late frames and slow wake-ups is the way of a CPU into or out of idle."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_a_thread_waits_where_its_timer_fires_then_where_it_is_to_run() -> None:
     assert waited_ns([(0, 5), (2, 4), (3, 9)], 1, 8) == 7
 
 
-def turns(*slacks_us: int, period_us: int = 10_000) -> pl.DataFrame:
+def jobs(*slacks_us: int, period_us: int = 10_000) -> pl.DataFrame:
     """Turns of thread a, due every 10 ms from 20 ms on, that end this much before."""
     rows = [(20 * MS + number * 1000 * period_us, slack) for number, slack in enumerate(slacks_us)]
     return pl.DataFrame(
@@ -87,13 +87,13 @@ def turns(*slacks_us: int, period_us: int = 10_000) -> pl.DataFrame:
     ).with_columns(due_ns().alias("due_ns"))
 
 
-def test_a_turn_hangs_on_idle_if_its_waits_cover_what_it_was_late_by() -> None:
+def test_a_job_hangs_on_idle_if_its_waits_cover_what_it_was_late_by() -> None:
     """Late by 2 and by 4 ms, each with 3 ms of its own waits; a wait before it does not count."""
     task = replace(task_record("a", period_us=10_000), deadline_us=10_000)
     waits = {"a": [(17 * MS, 20 * MS), (33 * MS, 36 * MS), (41 * MS, 44 * MS)]}
 
     def hung(*slacks_us: int) -> dict[str, float]:
-        return late_by_idle(turns(*slacks_us), {}, WINDOW, [task], waits)
+        return late_by_idle(jobs(*slacks_us), {}, WINDOW, [task], waits)
 
     assert hung(-2_000) == {"a": 1}
     assert hung(-4_000) == {"a": 0}
@@ -101,7 +101,7 @@ def test_a_turn_hangs_on_idle_if_its_waits_cover_what_it_was_late_by() -> None:
     # Due at 30 ms: the first wait was over at its begin, the second one comes after its end.
     assert hung(2_000, -1_000) == {"a": 0}
     assert hung(2_000, 2_000, -3_000) == {"a": 1}
-    assert late_by_idle(turns(-2_000), {}, WINDOW, [replace(task, deadline_us=None)], waits) == {}
+    assert late_by_idle(jobs(-2_000), {}, WINDOW, [replace(task, deadline_us=None)], waits) == {}
 
 
 def test_a_late_frame_hangs_on_the_waits_of_those_that_draw_it() -> None:
@@ -109,9 +109,9 @@ def test_a_late_frame_hangs_on_the_waits_of_those_that_draw_it() -> None:
     tasks = (replace(task_record("a", period_us=10_000), deadline_us=10_000),)
     cell = replace(cell_record(tasks=tasks), frames=frames)
     waits = {"a": [(17 * MS, 20 * MS)]}
-    assert late_frames_by_idle(turns(-2_000), {}, WINDOW, cell, waits) == 1
-    assert late_frames_by_idle(turns(-4_000), {}, WINDOW, cell, waits) == 0
-    assert late_frames_by_idle(turns(0), {}, WINDOW, replace(cell, frames=None), waits) is None
+    assert late_frames_by_idle(jobs(-2_000), {}, WINDOW, cell, waits) == 1
+    assert late_frames_by_idle(jobs(-4_000), {}, WINDOW, cell, waits) == 0
+    assert late_frames_by_idle(jobs(0), {}, WINDOW, replace(cell, frames=None), waits) is None
 
 
 def test_what_of_the_slowest_wakeups_was_a_way_of_idle() -> None:

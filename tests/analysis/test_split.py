@@ -135,7 +135,7 @@ def test_a_state_that_the_platform_does_not_have(juno: Platform) -> None:
         split(rows(juno), trace({2: [(12_000, 7)]}), juno, WINDOW)
 
 
-def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
+def test_iterations_that_stood_still_count_as_instructions(juno: Platform) -> None:
     """2 ms and 1 ms of a loop on a CPU at 450 and 950 MHz, at 1 instruction per cycle."""
     activity = load_activity(juno)
     edges = [(10_000, 20_000, 450_000), (20_000, 30_000, 950_000)]
@@ -159,8 +159,8 @@ def test_turns_that_stood_still_count_as_instructions(juno: Platform) -> None:
     assert table["instructions"].to_list() == [7 + 900_000, 7 + 950_000, 7, 7]
 
 
-def test_turns_that_wait_for_memory_count_fewer_instructions(juno: Platform) -> None:
-    """1 ms of them at 950 MHz: as many turns as fit, each of the mixture's instructions."""
+def test_iterations_that_wait_for_memory_count_fewer_instructions(juno: Platform) -> None:
+    """1 ms of them at 950 MHz: as many iterations as fit, each of the mixture's instructions."""
     activity = load_activity(juno)
     row = {"cluster": 0, "cpu": 0, "t0_ns": 0, "t1_ns": 2_000 * US, "khz": 950_000}
     slices = pl.DataFrame([row | {"instructions": 0}])

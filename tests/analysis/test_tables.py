@@ -217,7 +217,7 @@ PERIODIC = task_record("task-a", "a", period_us=PERIOD_US)
 
 
 def stats(at_ms: float, slack_us: int, late_us: int = 0, period_us: int = PERIOD_US) -> TraceEvent:
-    """What rt-app writes after a turn: in time when its timer wakes it, late at its end."""
+    """What rt-app writes after a job: in time when its timer wakes it, late at its end."""
     fields = f"period=1 run=1 wu_lat={late_us} slack={slack_us} c_period={period_us} c_run=1"
     return marker(T0 + round(at_ms * MS), 0, 11, f"rtapp_stats: {fields}")
 
@@ -230,17 +230,17 @@ def deadlines_of(read: Read, events: list[TraceEvent], *tasks: TaskRecord) -> di
     return markers.deadlines(marks, over, WINDOW, chosen)
 
 
-def test_every_turn_in_time(traced: Read) -> None:
+def test_every_job_in_time(traced: Read) -> None:
     """Ten deadlines in a window of 100 ms; the timer's own delay does not move them."""
     events = [stats(number * 10 + 5.05, 2000, late_us=50) for number in range(-2, 10)]
     assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 0, 0, 0)}
     assert deadlines_of(traced, events, task_record("task-a", "a")) == {}
     assert deadlines_of(traced, [*events, stats(106, 0, period_us=0)]) == {
         "task-a": Deadlines(10, 0, 0, 0)
-    }, "a turn that was broken off has no deadline"
+    }, "a job that was broken off has no deadline"
 
 
-def test_late_turns_count_by_their_deadline(traced: Read) -> None:
+def test_late_jobs_count_by_their_deadline(traced: Read) -> None:
     """Late ones that were due before the window are not its own."""
     events = [
         stats(-15, 2000),
@@ -256,19 +256,19 @@ def test_late_turns_count_by_their_deadline(traced: Read) -> None:
     ("slack_us", "missed"), [(7000, 0), (6000, 0), (5900, 10), (100, 10), (-1000, 10)]
 )
 def test_a_deadline_before_the_periods_end(slack_us: int, missed: int, traced: Read) -> None:
-    """Of 4 ms in a period of 10 ms: a turn that ends later is late, though its timer is not due."""
+    """Of 4 ms in a period of 10 ms: a job that ends later is late, though its timer is not due."""
     ends = 5 if slack_us >= 0 else 6
     events = [stats(number * 10 + ends, slack_us) for number in range(-2, 11)]
     task = replace(PERIODIC, deadline_us=4000)
     assert deadlines_of(traced, events, task) == {"task-a": Deadlines(10, missed, missed, 0)}
 
 
-def test_a_starved_task_misses_the_deadlines_of_turns_that_never_end(traced: Read) -> None:
-    """After 15 ms it never comes on again: eight of its ten turns are not there to be late."""
+def test_a_starved_task_misses_the_deadlines_of_jobs_that_never_end(traced: Read) -> None:
+    """After 15 ms it never comes on again: eight of its ten jobs are not there to be late."""
     events = [stats(-5, 2000), stats(5, 2000), stats(15, 2000)]
     assert deadlines_of(traced, events) == {"task-a": Deadlines(10, 8, late=0, unfinished=8)}
     assert deadlines_of(traced, [stats(-45, 2000)]) == {"task-a": Deadlines(10, 10, 0, 10)}
-    waiting = [stats(-45, 2000), stats(95.5, -130_500)]  # due at -35 ms, the only turn that ended
+    waiting = [stats(-45, 2000), stats(95.5, -130_500)]  # due at -35 ms, the only job that ended
     assert deadlines_of(traced, waiting) == {"task-a": Deadlines(10, 10, 0, 10)}
 
 
@@ -300,7 +300,7 @@ TURNS, NO_TURNS = [task_record("task-a", "a", period_us=100)], [task_record("tas
 
 
 def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
-    """Known values in, nearest-rank percentiles out; turns without work are no activations."""
+    """Known values in, nearest-rank percentiles out; jobs without work are no activations."""
     rows = [(500, 61), (700, 1264), (0, 9), (600, 58)]  # run, wu_lat
     marks = marks_of(traced, *(f"period=1 run={run} wu_lat={late} slack=4" for run, late in rows))
     late = markers.lateness(marks, TURNS)["task-a"]
@@ -310,9 +310,9 @@ def test_lateness_and_activations_from_rt_apps_markers(traced: Read) -> None:
 
 
 def test_responses_are_periods_less_the_slack(traced: Read) -> None:
-    """From when a turn was due to its end, what it was late with before included."""
-    turns = [(80, 100), (20, 95), (-40, 105), (60, 100), (0, 100)]
-    texts = (f"run=5 wu_lat=0 slack={slack} c_period={due}" for slack, due in turns)
+    """From when a job was due to its end, what it was late with before included."""
+    jobs = [(80, 100), (20, 95), (-40, 105), (60, 100), (0, 100)]
+    texts = (f"run=5 wu_lat=0 slack={slack} c_period={due}" for slack, due in jobs)
     marks = marks_of(traced, *texts)
     response = markers.responses(marks, TURNS)["task-a"]
     assert (response.p50, response.max) == (75, 145)

@@ -111,7 +111,7 @@ def test_stirring_within_the_window_is_said(platform: Platform) -> None:
     ]
 
 
-def test_late_turns_alone_are_no_starvation(platform: Platform) -> None:
+def test_late_jobs_alone_are_no_starvation(platform: Platform) -> None:
     late = {"deadlines": {"decode": Deadlines(60, 9, late=9, unfinished=0)}}
     assert warnings(compared(platform, [late], [{}])) == []
 

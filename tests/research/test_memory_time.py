@@ -19,10 +19,10 @@ def test_what_is_executed_is_what_is_taken(name: str) -> None:
     assert len({(kernel.busy, kernel.misses) for kernel in kernels}) == len(kernels)
     assert 2 * len(kernels) <= LEVEL_MARKS
     for kernel in kernels:
-        turn = taken(platform, activity, kernel)
-        assert turn.busy / turn.misses == pytest.approx(kernel.busy / kernel.misses)
+        mixed = taken(platform, activity, kernel)
+        assert mixed.busy / mixed.misses == pytest.approx(kernel.busy / kernel.misses)
         if kernel.misses > 1:
-            assert min(abs(turn.memory - aimed) for aimed in SHARES) < 0.011
+            assert min(abs(mixed.memory - aimed) for aimed in SHARES) < 0.011
 
 
 def test_the_program_calls_each_chain_with_its_numbers() -> None:

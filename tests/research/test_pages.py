@@ -36,11 +36,11 @@ from research.draw import (
     studies,
     verb,
 )
-from research.plan import ROOT, STUDIES, Study, asked, meaning, plan_of, planned_statements
+from research.plan import ROOT, STUDIES, asked, meaning, plan_from, plan_of, planned_statements
 from research.run import TABLES
 
 #: perf is in no package of Debian's arm64 that the guest could have; the other is an example that
-#: tests/experiments/test_interrupts_guest.py runs.
+#: tests/experiments/scenario/test_interrupts_guest.py runs.
 NOT_RUN = ("eas/sched-pipe-perf", "eas/interrupted-big")
 COMPARED = [name for name in studies() if plan_of(STUDIES / name).comparison]
 
@@ -169,19 +169,12 @@ def test_every_sentence_of_a_source_is_stated_or_has_a_reason() -> None:
 
 def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
     """Verdicts on other words are left out; those on today's have today's source."""
-    plan = Study.decode(
-        {
-            "comparison": [
-                {
-                    "platform": "juno-r2",
-                    "scenarios": ["uclamp/intro-example"],
-                    "variants": ["mainline", "uclamp-sum"],
-                    "conditions": ["source", "platform"],
-                }
-            ]
-        },
-        "study.toml",
-    )
+    compared = {
+        **{"platform": "juno-r2", "scenario": ["uclamp/intro-example"]},
+        **{"variant": ["mainline", "uclamp-sum"]},
+    }
+    both = [{**compared, "source_conditions": True}, compared]
+    plan = plan_from({"comparison": both}, "study.toml")
     row: dict[str, Any] = dict(
         zip(TABLES["verdicts"], ["juno-r2", "uclamp/intro-example"], strict=False)
     )

@@ -17,7 +17,7 @@ from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.robust import AtValue
 from eascope.host.errors import EascopeError, RequestError
 from research.draw import drawn, size
-from research.plan import Study, asked, file_of
+from research.plan import Study, asked, file_of, plan_from
 from research.run import (
     TABLES,
     _group,
@@ -38,35 +38,35 @@ seeds = 20
 
 [[comparison]]
 platform = "juno-r2"
-scenarios = ["smoke"]
-variants = ["mainline", "cas"]
+scenario = ["smoke"]
+variant = ["mainline", "cas"]
 """
 PAGE = "{{ record.cells | row(variant='cas') | change }}\n"
 
 
+def compared(**keys: object) -> dict[str, object]:
+    return {"platform": "juno-r2", "scenario": ["smoke"], "variant": ["mainline"], **keys}
+
+
 def plan(**keys: object) -> Study:
-    compared = {"platform": "juno-r2", "scenarios": ["smoke"], "variants": ["mainline"], **keys}
-    return Study.decode({"comparison": [compared]}, "study.toml")
+    return plan_from({"comparison": [compared(**keys)]}, "study.toml")
 
 
 def test_a_scenarios_source_has_conditions_of_its_own() -> None:
     """Only where it states some, and this platform is its source's board."""
-    both = ["source", "platform"]
-    groups = list(asked(plan(scenarios=["smoke", "uclamp/frequency-spike"], conditions=both)))
-    assert [(group.scenario, group.conditions) for group in groups] == [
-        ("smoke", "platform"),
-        ("uclamp/frequency-spike", "source"),
-        ("uclamp/frequency-spike", "platform"),
-    ]
-    source, usual = (group.requests[0].controls for group in groups[1:])
-    assert (source.dvfs, usual.dvfs) == ("board", "model")
-    elsewhere = plan(platform="pixel6", scenarios=["uclamp/frequency-spike"], conditions=both)
-    assert [group.conditions for group in asked(elsewhere)] == ["platform"]
+    names = ["smoke", "uclamp/frequency-spike"]
+    (source,) = asked(plan(scenario=names, source_conditions=True))
+    assert (source.scenario, source.conditions) == ("uclamp/frequency-spike", "source")
+    usual = list(asked(plan(scenario=names)))
+    assert [group.conditions for group in usual] == ["platform"] * 2
+    both = (group.requests[0].controls.dvfs for group in (source, usual[1]))
+    assert [*both] == ["board", "model"]
+    assert not [*asked(plan(platform="pixel6", scenario=names, source_conditions=True))]
 
 
 def test_statements_of_a_release_name_variants_without_it() -> None:
     variants = (["mainline@7.3", "cas@7.3"], ["cas", "cas@7.3"], ["mainline", "cas"])
-    groups = [next(asked(plan(variants=names))) for names in variants]
+    groups = [next(asked(plan(variant=names))) for names in variants]
     assert [group.release for group in groups] == ["@7.3", "", ""]
 
 
@@ -98,7 +98,7 @@ def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
     )
     told = replace(asked_values, assumed=[])
     bare = AtValue("fair_server", "none", "a source", 3, told)
-    group = next(asked(plan(axes=["fair_server"])))
+    group = next(asked(plan(robust=["fair_server"])))
     record = record_of([(group, replace(asked_values, assumed=[dear, bare]))], "trial")
     columns = record["cells"]["columns"]
     base, other = (dict(zip(columns, row, strict=True)) for row in record["cells"]["rows"])
@@ -118,8 +118,8 @@ def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
 def test_an_axis_that_needs_runs_is_varied_where_the_plan_says_so() -> None:
     usual, more = (
         _group(next(asked(of)), of).cases.cases
-        for axes in ([], ["fair_server"])
-        for of in (plan(variants=["mainline", "cas"], axes=axes),)
+        for keys in ({}, {"robust": ["fair_server"]})
+        for of in (plan(variant=["mainline", "cas"], **keys),)
     )
     (case,) = (case for case in more if case not in usual)
     assert case.axis == "fair_server"
@@ -135,21 +135,9 @@ def test_a_comparison_on_another_engine_has_both() -> None:
 
 def test_only_some_comparisons_are_made_again() -> None:
     """Rows of all others stay, each table in the plan's order, and with the old origin."""
-    three = Study.decode(
-        {
-            "comparison": [
-                {
-                    "platform": "juno-r2",
-                    "scenarios": ["smoke", "eas/game"],
-                    "variants": ["mainline"],
-                },
-                {
-                    **{"platform": "juno-r2", "scenarios": ["smoke"], "variants": ["mainline"]},
-                    **{"engine": "gem5", "printed": ["energy_j.total"]},
-                },
-            ]
-        },
-        "study.toml",
+    on_two = compared(engine="gem5", printed=["energy_j.total"])
+    three = plan_from(
+        {"comparison": [compared(scenario=["smoke", "eas/game"]), on_two]}, "study.toml"
     )
     assert [c.scenarios for c in only(three, ["eas/game"]).comparison] == [("eas/game",)]
     assert [c.engine for c in only(three, ["gem5"]).comparison] == ["gem5"]
@@ -227,10 +215,14 @@ def test_the_size_of_a_statement_is_its_scenarios() -> None:
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"scenarios": ["smkoe"]}, "unknown scenario 'smkoe'"),
+        ({"scenario": ["smkoe"]}, "unknown scenario 'smkoe'"),
         ({"platform": "juno"}, "unknown platform 'juno'"),
-        ({"axes": ["weather"]}, "unknown axis of the plan 'weather'"),
-        ({"conditions": ["boards"]}, "conditions 'boards': allowed: source, platform"),
+        (
+            {"robust": ["weather"]},
+            "study.toml: comparison[0].robust = ['weather']: allowed: a list",
+        ),
+        ({"scenarios": ["smoke"]}, "no such key (did you mean scenario?)"),
+        ({"seeds": 0}, "study.toml: comparison[0].seeds = 0: allowed: an integer in 1..1000"),
     ],
 )
 def test_a_wrong_plan_is_one_line(keys: dict[str, object], words: str) -> None:

@@ -62,7 +62,7 @@ def test_what_is_not_done_is_missing_and_said(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--measure", "energy_j.totl"], "--measure energy_j.totl: allowed: a measure"),
+        (["--measure", "energy_j.totl"], "totl (did you mean energy_j.total?): allowed: a measure"),
         (["--against", "seed"], "--against seed: allowed: an axis of"),
         (["--against", "platform"], "with more than one value: variant"),
         (["--figure", "f"], "--figure f works only with --against and one --measure"),

@@ -175,7 +175,7 @@ task: work_cv = 0.1 && phase: loops = 2 / run_us = 5 / period_us = 2000 / [[task
 task: work_cv = 0.1 && phase: run_us = 5 / meet = "x" && more: SECOND / loops = 2 / run_us = 5 /
     [[task.phase]] / run_us = 1 / meet = "x" | task[0].work_cv; of b, which it meets
 task: work_cv = 0.1 / repeat = 2 && phase: loops = 1001 / run_us = 5 |
-    task[0].work_cv; up to 1000 turns; 1001
+    task[0].work_cv; up to 1000 jobs; 1001
 more: [[task]] / name = "bg3" / [[task.phase]] / run_us = 5 | task[1].name; 'bg3'; bg or stir
 task: count = 94 | 94 threads and 6 others; up to 99
 """
@@ -243,7 +243,7 @@ def test_digest_follows_content_not_comments(tmp_path: Path, juno: Platform) -> 
     [
         # Only the second waits at once, then each for the other's work.
         ('loops = 1\nrun_us = 5\n[[task.phase]]\nwait = "b"\nrun_us = 5', 'wait = "a"\nrun_us = 5'),
-        # Whoever has ended a turn ends another one: the second may wait for it twice.
+        # Whoever has ended a job ends another one: the second may wait for it twice.
         ("run_us = 5", 'loops = 3\nwait = "a"\nrun_us = 5\n[[task.phase]]\nwait = "a"\nrun_us = 5'),
         ('run_us = 5\nmeet = ["x", "y"]', 'meet_before = ["x", "y"]\nrun_us = 5'),
     ],

@@ -137,7 +137,7 @@ def test_more_events_have_more_room(artefacts: Artefacts) -> None:
     )
 
 
-def test_turns_that_follow_each_other_closely_have_more_room(artefacts: Artefacts) -> None:
+def test_jobs_that_follow_each_other_closely_have_more_room(artefacts: Artefacts) -> None:
     """As many as all threads do, and no more than one busy CPU can."""
     names = prepared().names
     (task,) = (task for task in names.scenario.tasks if task.name == "light")

@@ -64,7 +64,7 @@ def compiled(path: str, platform: Platform, activity: Activity, *, noise: bool) 
 def test_tasks_of_a_share_have_a_process_of_their_own(
     tmp_path: Path, juno: Platform, juno_activity: Activity, noise: bool
 ) -> None:
-    """And the same turns, starts and draws as without memory."""
+    """And the same jobs, starts and draws as without memory."""
     plain = compiled(write(tmp_path, more=SECOND + PHASE), juno, juno_activity, noise=noise)
     path = write(tmp_path, more=SECOND_WITH + PHASE)
     mixed = compiled(path, juno, juno_activity, noise=noise)

@@ -266,7 +266,7 @@ def test_as_many_words_as_the_agent_takes(tmp_path: Path, juno: Platform) -> Non
     most += f'arguments = "{" ".join(["-n"] * MOST_WORDS)}"\n'
     scenario = load_scenario(write(tmp_path, IMAGE, SERVER, most, FIXED), juno)
     assert len(command(scenario.programs[1], full=True, offset_us=0).split()) <= COMMAND_WORDS
-    child = Path(__file__).parents[2] / "rootfs" / "agent" / "child.c"
+    child = Path(__file__).parents[3] / "rootfs" / "agent" / "child.c"
     assert f"#define ARGUMENTS_MAX\t{COMMAND_WORDS}\n" in child.read_text()
 
     def with_variables(number: int) -> str:

@@ -49,9 +49,7 @@ Place = tuple[str | int, ...]
 SCENARIOS = ("ui/jank", "smoke", "uclamp/frequency-spike", "programs/cyclictest-idle")
 PLATFORMS_TRIED = ("pixel6", "juno-r2", "smp-24")
 #: What cyclictest printed.
-LOG = (
-    Path(__file__).parent.parent / "analysis" / "fixtures" / "programs" / "cyclictest-histogram.log"
-)
+LOG = Path(__file__).parents[2] / "analysis" / "fixtures" / "programs" / "cyclictest-histogram.log"
 #: A platform that differs from juno-r2 in what is billed alone.
 CHEAP = 'base = "juno-r2"\nsummary = "cheap"\nidle.transition_share = 0.0\n'
 #: Other values of keys that take one of some words.

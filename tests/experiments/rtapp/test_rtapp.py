@@ -18,14 +18,14 @@ from eascope.host.errors import RequestError
 from tests.support.scenarios import SECOND, write
 
 
-def loadwait(microseconds: int, nanoseconds_per_turn: int) -> int:
-    """How many turns rt-app executes: its own arithmetic, step by step."""
-    turns = 0
+def loadwait(microseconds: int, ns_per_iteration: int) -> int:
+    """How many iterations rt-app executes: its own arithmetic, step by step."""
+    iterations = 0
     left = microseconds
     for _ in range(microseconds // 1_000_000):
-        turns += 1_000_000_000 // nanoseconds_per_turn
+        iterations += 1_000_000_000 // ns_per_iteration
         left -= 1_000_000
-    return turns + left * 1000 // nanoseconds_per_turn
+    return iterations + left * 1000 // ns_per_iteration
 
 
 def compiled(path: str, platform: Platform, activity: Activity, seed: int = 0) -> Any:
@@ -41,7 +41,7 @@ def test_rate_is_that_of_the_largest_cpu(juno: Platform, juno_activity: Activity
 
 
 @pytest.mark.parametrize("run_us", [1, 7, 999, 1_000, 3_333, 999_999, 1_000_000, 60_000_000])
-def test_executed_turns_are_the_wanted_ones(
+def test_executed_iterations_are_the_wanted_ones(
     run_us: int, tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     path = write(tmp_path, phase=f"run_us = {run_us}")
@@ -81,7 +81,7 @@ def test_traps_of_rtapp(tmp_path: Path, juno: Platform, juno_activity: Activity)
 def test_a_phase_states_only_what_differs(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
-    """The guest parses a phase for each turn that a seed draws."""
+    """The guest parses a phase for each job that a seed draws."""
     phase = "loops = 1\nrun_us = 5\nperiod_us = 1000\n[[task.phase]]\nperiod_us = 1000"
     (task,) = compiled(write(tmp_path, phase=phase), juno, juno_activity)["tasks"].values()
     first, second = task["phases"].values()
@@ -94,9 +94,9 @@ def test_a_phase_states_only_what_differs(
 def test_attributes_change_between_phases(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
-    """Each clamp is taken back, and a turn that has what the one before has states nothing."""
-    turns = ("uclamp = {min = 600}", "nice = 3", "nice = 3", 'policy = "fifo"\nuclamp = {min = 9}')
-    phase = "\n[[task.phase]]\n".join(f"loops = 2\nrun_us = 5\n{turn}" for turn in turns)
+    """Each clamp is taken back, and a job that has what the one before has states nothing."""
+    jobs = ("uclamp = {min = 600}", "nice = 3", "nice = 3", 'policy = "fifo"\nuclamp = {min = 9}')
+    phase = "\n[[task.phase]]\n".join(f"loops = 2\nrun_us = 5\n{job}" for job in jobs)
     path = write(tmp_path, task='repeat = "forever"\nuclamp = {min = 0, max = 800}', phase=phase)
     document = compiled(path, juno, juno_activity)
     (task,) = document["tasks"].values()
@@ -167,7 +167,7 @@ def test_threads_start_one_after_another_and_then_are_free(
         ("{runtime_us = 2000, period_us = 12_000}", 12_000),
     ],
 )
-def test_the_deadline_of_a_turn_is_that_of_its_policy(
+def test_the_deadline_of_a_job_is_that_of_its_policy(
     policy: str, deadline_us: int, tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     task = policy and f'policy = "deadline"\ndeadline = {policy}'

@@ -70,7 +70,7 @@ def test_the_guests_rt_app_is_given_the_file(
     assert (decoder["suspend"], decoder["run"], decoder["run1"]) == ("mp3.decoder", 300, 400)
     begin_us = 1000 * (scenario.window.warmup_ms + BEGIN_MS)
     assert [task["delay"] - begin_us for task in tasks.values()] == [0, 0, 1000, 0, 0]
-    # A53: 223 instructions per turn, 0.85 GHz at most; rt-app calibrates to whole ns.
+    # A53: 223 instructions per iteration, 0.85 GHz at most; rt-app calibrates to whole ns.
     little = juno.cluster("little")
     ns = 1e6 * 223 / (juno_activity.ipc(little) * little.max_khz)
     assert given["global"]["calibration"] == round(ns)
@@ -158,11 +158,11 @@ def test_deadlines(
 
 
 def test_notes_on_a_platform(tmp_path: Path, juno: Platform, juno_activity: Activity) -> None:
-    """355 ns on the board of LISA's file; juno-r2's A72 does a turn in 88 ns."""
+    """355 ns on the board of LISA's file; juno-r2's A72 does an iteration in 88 ns."""
     text = """{"tasks": {"a": {"run": 1}, "b": {"run": 1, "delay": 4000000}},
                "global": {"calibration": 355}}"""
     scenario = load(tmp_path, juno, text)
-    assert "run: 1000 is 2816 turns of the loop" in scenario.loads
+    assert "run: 1000 is 2816 iterations of the loop" in scenario.loads
     assert [*notes_on(scenario.rt_app, juno, juno_activity, scenario.window.short_ms)] == [
         "calibration: here run: 1000 is 248 us of juno-r2's largest CPU at its top OPP.",
         "Never begin in the window of 3000 ms: b (delay 4000 ms).",
@@ -230,7 +230,7 @@ calibration_ns = 88
 
 
 @pytest.mark.guest
-def test_turns_are_those_of_the_executed_loop(tmp_path: Path) -> None:
+def test_iterations_are_those_of_the_executed_loop(tmp_path: Path) -> None:
     """Every kind of event and of grammar, in a real guest: elided as executed."""
     text = WHOLE.replace('"fork" : "Forked", ', "")
     (tmp_path / "x.json").write_text(text)

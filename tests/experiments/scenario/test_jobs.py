@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turns that vary: the mean is kept, every variant gets the same, whoever meets keeps step."""
+"""Jobs that vary: the mean is kept, every variant gets the same, whoever meets keeps step."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ import pytest
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.experiments.rtapp.rtapp import compile_scenario
-from eascope.experiments.scenario.turns import AUDIO_PPM, CYCLE, VSYNC_US
+from eascope.experiments.scenario.jobs import AUDIO_PPM, CYCLE, VSYNC_US
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.scenarios import SECOND, write
 
@@ -34,19 +34,19 @@ def test_work_varies_and_its_mean_is_kept(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     still = Compiled(write(tmp_path, phase=FRAME), juno, juno_activity)
-    (turns,) = still.workload.tasks[0].turns
-    assert turns
+    (iterations,) = still.workload.tasks[0].turns
+    assert iterations
     path = write(tmp_path, task="work_cv = 0.3", phase=FRAME)
     spreads = []
     for seed in range(20):
         compiled = Compiled(path, juno, juno_activity, seed)
         work = [phase["run"] for phase in compiled.phases("a")]
         assert len(work) == CYCLE
-        assert sum(work) == CYCLE * turns
+        assert sum(work) == CYCLE * iterations
         assert compiled.threads["a"]["loop"] == -1, "again and again"
         spreads.append(stdev(work) / fmean(work))
     assert fmean(spreads) == pytest.approx(0.3, abs=0.02)
-    assert compiled.workload.tasks[0].turns == (turns,), "the record has the mean"
+    assert compiled.workload.tasks[0].turns == (iterations,), "the record has the mean"
 
 
 def test_threads_of_a_task_differ_and_do_not_depend_on_other_tasks(
@@ -69,7 +69,7 @@ def test_vsync_is_early_or_late_and_does_not_drift(
         phase["timer"]["period"] for phase in Compiled(path, juno, juno_activity).phases("a")
     ]
     assert sum(periods) == CYCLE * 16_667
-    at = [sum(periods[:turn]) - turn * 16_667 for turn in range(CYCLE)]
+    at = [sum(periods[:job]) - job * 16_667 for job in range(CYCLE)]
     assert 1.5 * VSYNC_US < max(at) - min(at) <= 2 * VSYNC_US
 
 
@@ -81,9 +81,7 @@ def test_an_audio_clock_drifts(tmp_path: Path, juno: Platform, juno_activity: Ac
         periods = [phase["timer"]["period"] for phase in compiled.phases("a")]
         assert {*periods} <= {9_999, 10_000, 10_001}
         off.append((sum(periods) / CYCLE / 10_000 - 1) * 1e6)
-        assert len(compiled.threads["a"]["phases"]) < CYCLE / 2, (
-            "turns that are alike are one phase"
-        )
+        assert len(compiled.threads["a"]["phases"]) < CYCLE / 2, "jobs that are alike are one phase"
     assert max(map(abs, off)) <= AUDIO_PPM + 1
     assert min(off) < -AUDIO_PPM / 2
     assert max(off) > AUDIO_PPM / 2
@@ -101,7 +99,7 @@ def test_an_exponential_clock_keeps_its_mean_and_has_no_deadline(
     assert (record.period_us, record.deadline_us) == (100_000, None)
 
 
-def test_whoever_meets_goes_through_as_many_turns(
+def test_whoever_meets_goes_through_as_many_jobs(
     tmp_path: Path, juno: Platform, juno_activity: Activity
 ) -> None:
     """rt-app counts the events that name a barrier: two each, or someone waits for ever."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures of turns, from the line that rt-app writes after each turn of a task's phases."""
+"""Measures of jobs, from the line that rt-app writes after each job of a task's phases."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _KEYS = "<task>.p50, .p90, .p95, .p99, .max"
 
 @measure(keys=_KEYS, unit="us", events=_MARKERS)
 def activation_us(data: RunData) -> dict[str, Percentiles]:
-    """From the beginning to the end of a turn's work, preemption included."""
-    return markers.activations(data.turns, data.cell.tasks)
+    """From the beginning to the end of a job's work, preemption included."""
+    return markers.activations(data.jobs, data.cell.tasks)
 
 
 @measure(
@@ -32,7 +32,7 @@ def activation_us(data: RunData) -> dict[str, Percentiles]:
 )
 def lateness_us(data: RunData) -> dict[str, Percentiles]:
     """How late a thread ran after its timer was due; tasks with a period alone."""
-    return markers.lateness(data.turns, data.cell.tasks)
+    return markers.lateness(data.jobs, data.cell.tasks)
 
 
 @measure(
@@ -42,23 +42,23 @@ def lateness_us(data: RunData) -> dict[str, Percentiles]:
     lines=Lines("response time", "{name} {key}", PERCENTILES),
 )
 def response_us(data: RunData) -> dict[str, Percentiles]:
-    """From when a turn was due to its end; tasks with a period alone."""
-    return markers.responses(data.turns, data.cell.tasks)
+    """From when a job was due to its end; tasks with a period alone."""
+    return markers.responses(data.jobs, data.cell.tasks)
 
 
 @measure(keys="<task>", unit="us", events=_MARKERS, lines=Lines("response time", "{name} mean"))
 def response_mean_us(data: RunData) -> dict[str, float]:
-    """The same on average over turns."""
+    """The same on average over jobs."""
     due = {task.name for task in data.cell.tasks if task.period_us}
-    rows = data.turns.filter(pl.col("task").is_in(due)).group_by("task", maintain_order=True)
+    rows = data.jobs.filter(pl.col("task").is_in(due)).group_by("task", maintain_order=True)
     mean = rows.agg((pl.col("c_period") - pl.col("slack")).mean())
     return {name: us for name, us in mean.iter_rows() if us is not None}
 
 
-@measure(keys="<task>", events=_MARKERS, lines=Lines("turns that ended", digits=0))
+@measure(keys="<task>", events=_MARKERS, lines=Lines("jobs that ended", digits=0))
 def turns(data: RunData) -> dict[str, float]:
-    """Turns that ended within the window; those of all threads of a task."""
-    counts = dict(data.turns["task"].value_counts().iter_rows())
+    """Jobs that ended within the window; those of all threads of a task."""
+    counts = dict(data.jobs["task"].value_counts().iter_rows())
     return {task.name: counts.get(task.name, 0) for task in data.cell.tasks}
 
 
@@ -68,13 +68,13 @@ def turns(data: RunData) -> dict[str, float]:
     lines=Lines("missed deadlines", keys=("missed",), digits=0),
 )
 def deadlines(data: RunData) -> dict[str, Deadlines]:
-    """Turns due within the window, and those that ended late or not at all; with a period alone."""
+    """Jobs due within the window, and those that ended late or not at all; with a period alone."""
     return data.deadlines
 
 
 @measure(events=_MARKERS, lines=Lines("missed deadlines", "all tasks", digits=0))
 def missed_deadlines(data: RunData) -> float | None:
-    """Turns of all tasks that did not end by their deadline; absent where no task has one."""
+    """Jobs of all tasks that did not end by their deadline; absent where no task has one."""
     missed = [entry.missed for entry in data.deadlines.values()]
     return sum(missed) if missed else None
 
@@ -96,7 +96,7 @@ def frames(data: RunData) -> Frames | None:
     lines=Lines("completion", "{name}, {key}", ("first", "last"), digits=3),
 )
 def completion_s(data: RunData) -> dict[str, Completion]:
-    """When the first and last thread of a task had done all turns, from START; tasks that end."""
+    """When the first and last thread of a task had done all jobs, from START; tasks that end."""
     return markers.completions(data.ended, data.window, data.cell.tasks)
 
 
@@ -108,6 +108,6 @@ def completion_s(data: RunData) -> dict[str, Completion]:
     range_=(1.0, math.inf),
 )
 def completion_spread(data: RunData) -> dict[str, float]:
-    """When the last thread of a task had done all turns, divided by when the first had."""
+    """When the last thread of a task had done all jobs, divided by when the first had."""
     ended = markers.completions(data.ended, data.window, data.cell.tasks)
     return {task: entry.last / entry.first for task, entry in ended.items()}
