@@ -18,6 +18,7 @@ EXAMPLE = "eascope explain scenario.task.phase.run_us"
 #: Module and class by the kind of file; keys of other kinds are not declared.
 KINDS = {
     "core": ("configs.core", "Core"),
+    "platform": ("configs.platform_file", "PlatformFile"),
     "scenario": ("experiments.scenario_file", "ScenarioFile"),
 }
 
