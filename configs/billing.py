@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from eascope.configs.source import cited
-from eascope.host.keys import Placed, WrongValue, key, maybe, named
+from eascope.host.keys import Placed, key, maybe, named
 
 PUBLISHED, PROFILE, MEASURED, DERIVED = "published", "profile", "measured", "derived"
 WATTSON, SMOOTH = "wattson", "wattson-smooth"
@@ -86,9 +86,7 @@ BY_THE_KERNELS = Billing()
 
 
 @dataclass(frozen=True)
-class TableFile:
-    """How the powers of a table are read."""
-
+class _Table:
     shared: str = key("whether shared parts are billed apart", choices=(APART, INCLUDED))
 
 
@@ -98,8 +96,8 @@ class BillingFile(Placed):
 
     offers: tuple[str, ...] = key("what `--power` may name", choices=BILLED)
     default: str = key("that of a run without `--power`", form=named("one of offers"))
-    profile: TableFile | None = maybe("how its powers are read")
-    measured: TableFile | None = maybe("how its powers are read")
+    profile: _Table | None = maybe("how its powers are read")
+    measured: _Table | None = maybe("how its powers are read")
 
     def check(self) -> None:
         """The default and the tables are of powers that are offered."""
@@ -150,12 +148,6 @@ class ChipShared:
     off_uw: int = key("power while none is", 0, MAX_POWER_UW - 1, "uW, not above on_uw")
     source: str = cited("on_uw", "off_uw")
 
-    def check(self) -> None:
-        """It draws no more while it is off."""
-        if self.off_uw > self.on_uw:
-            allowed = f"an integer in 0..{self.on_uw} (uW, not above on_uw)"
-            raise WrongValue("off_uw", self.off_uw, allowed)
-
 
 @dataclass(frozen=True)
 class BusyPower:
@@ -182,9 +174,7 @@ class IdleFile(Idle):
 
 
 @dataclass(frozen=True)
-class BusyOpp:
-    """Power of one busy CPU at an OPP."""
-
+class _BusyOpp:
     khz: int = key("an OPP of the cluster", 1, 10_000_000, "kHz")
     power_uw: int = key("power of one busy CPU", 1, MAX_POWER_UW - 1, "uW")
 
@@ -194,7 +184,7 @@ class BusyFile(Placed):
     """Power of one busy CPU that the kernel is not given."""
 
     source: str = cited("opps")
-    opps: tuple[BusyOpp, ...] = key("OPPs with a figure, slowest first", count=(1, 64))
+    opps: tuple[_BusyOpp, ...] = key("OPPs with a figure, slowest first", count=(1, 64))
 
     def power(self, name: str, points: Sequence[tuple[int, int]]) -> BusyPower:
         """The power at each OPP.

@@ -161,20 +161,16 @@ def _is_file(path: Path) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VoteFile(Placed):
-    """A vote for the clock of the DynamIQ Shared Unit."""
-
+class _Vote(Placed):
     of: str = key("whose running CPUs vote", form=CLUSTER)
     khz: int = key("the vote holds from this clock of the cluster up", 1, _MOST_KHZ, "kHz")
     dsu_khz: int = key("the vote, a clock of the curves", 1, _MOST_KHZ, "kHz")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DsuFile(Placed):
-    """The clock of the DynamIQ Shared Unit: the highest for which a running CPU votes."""
-
+class _Dsu(Placed):
     lowest_khz: int = key("without a vote, a clock of the curves", 1, _MOST_KHZ, "kHz")
-    votes: tuple[VoteFile, ...] = key("clocks that running CPUs ask for", count=(0, 100))
+    votes: tuple[_Vote, ...] = key("clocks that running CPUs ask for", count=(0, 100))
     source: str = cited("lowest_khz", "votes")
 
 
@@ -186,15 +182,8 @@ class CurvesFile(Placed):
     policies: Mapping[str, int] = key("the policy in the files, by cluster", 0, 254)
     early_us: Mapping[str, int] = key("how early a waking CPU counts as busy", 0, 10_000_000, "us")
     rail_uw_per_mhz_v2: int | None = maybe("with a file of a rail", 1, 100_000, _RAIL)
-    dsu: DsuFile | None = maybe("where rows depend on policy 255")
+    dsu: _Dsu | None = maybe("where rows depend on policy 255")
     source: str = cited("all curves")
-
-    def only_with(self, name: str, *, there: bool) -> None:
-        """Refuse a key without the file that it is about, or such a file without the key."""
-        if there:
-            self.need(name)
-        elif name in self.place.data:
-            raise self.place.error(name, "only with a file of curves that needs it")
 
 
 def curves_of(
@@ -220,16 +209,16 @@ def curves_of(
     early_us = {name: own.early_us[name] for name in policies if name in own.early_us}
     for cluster in early_us:
         early.within(cluster, 0, clusters[cluster][1], "us")
-    own.only_with("rail_uw_per_mhz_v2", there=file_of(name, "rail").is_file())
+    own.need_with("rail_uw_per_mhz_v2", "a file of a rail", there=file_of(name, "rail").is_file())
     clocks = {row["dep_freq"] for row in _numbers(name, "2d") if row["dep_policy"] == DSU_POLICY}
-    own.only_with(DSU, there=bool(clocks))
+    own.need_with(DSU, f"rows of policy {DSU_POLICY}", there=bool(clocks))
     return Curves(
         name=Path(name).name,
         alone=tuple(_rows(name, "1d", policies)),
         beside=tuple(_rows(name, "2d", policies)),
         early_us={name: min(us, clusters[name][0]) for name, us in early_us.items()},
         before_us={name: max(us - clusters[name][0], 0) for name, us in early_us.items()},
-        dsu=_dsu(own.dsu, policies, clocks, complete) if own.dsu else None,
+        dsu=_clock_of_dsu(own.dsu, policies, clocks, complete) if own.dsu else None,
         rail=tuple((row["uv"], row["static"], row["idle0"]) for row in _numbers(name, "rail")),
         floors=tuple(
             (cluster, row["freq_khz"], row["uv"])
@@ -243,7 +232,9 @@ def curves_of(
     )
 
 
-def _dsu(own: DsuFile, clusters: Collection[str], clocks: Collection[int], complete: bool) -> Dsu:
+def _clock_of_dsu(
+    own: _Dsu, clusters: Collection[str], clocks: Collection[int], complete: bool
+) -> Dsu:
     """The unit's clock; votes of clusters that a base's file has removed are left out."""
     votes = ((vote.place, "dsu_khz") for vote in own.votes)
     for place, name in ((own.place, "lowest_khz"), *votes):

@@ -409,15 +409,11 @@ def _own_columns(cluster: Data, changes: Data, own: str) -> bool:
     """The same for an OPP table, whose columns have a source each."""
     opps = changes.get("opps")
     rows = list(opps.values()) if isinstance(opps, dict) else opps if isinstance(opps, list) else []
-    new = {"khz"} if isinstance(opps, dict) and _new_rows(opps) else set()
+    complete = any(isinstance(row, dict) and {*OPP[1:]} <= {*row} for row in rows)
+    new = {"khz"} if isinstance(opps, dict) and complete else set()
     changed = {key for row in rows if isinstance(row, dict) for key in row if key in OPP} | new
     stated = changes.get("opp_sources")
     named = changed - set(stated if isinstance(stated, dict) else ())
     if named and isinstance(cluster.setdefault("opp_sources", {}), dict):
         cluster["opp_sources"].update(dict.fromkeys(named, own))
     return bool(named)
-
-
-def _new_rows(opps: Mapping[str, Any]) -> bool:
-    """Whether an OPP states all but its frequency, as one that the base does not have must."""
-    return any(isinstance(row, dict) and set(OPP[1:]) <= set(row) for row in opps.values())

@@ -24,9 +24,7 @@ class ClockFloor:
 
 
 @dataclass(frozen=True)
-class StepFile:
-    """A step of the floor."""
-
+class _Step:
     khz: int = key("an OPP of `of`: in force from this request up", 1, 10_000_000, "kHz")
     floor_khz: int = key("an OPP of `on`: its slowest clock", 1, 10_000_000, "kHz")
 
@@ -37,7 +35,7 @@ class FloorsFile(Placed):
 
     of: str = key("whose request decides", form=CLUSTER)
     on: str = key("whose clock has the floor", form=CLUSTER)
-    steps: tuple[StepFile, ...] = key("floors, in ascending order", count=(1, 100))
+    steps: tuple[_Step, ...] = key("floors, in ascending order", count=(1, 100))
     source: str = cited("steps")
 
 
@@ -57,7 +55,7 @@ def floors_of(
             own.place.one_of(name, opps)
         if own.of == own.on:
             raise own.place.error("on", f"another cluster than {own.of}")
-        last = StepFile(0, 0)
+        last = _Step(0, 0)
         for row, step in zip(own.place.rows("steps"), own.steps, strict=True):
             for name, cluster in (("khz", own.of), ("floor_khz", own.on)):
                 if complete and row.data[name] not in opps[cluster]:

@@ -21,7 +21,7 @@ from eascope.configs.billing import BILLED
 from eascope.configs.core import PIPELINES
 from eascope.configs.source import SOURCE
 from eascope.host.errors import unknown
-from eascope.host.keys import Form, Placed, WrongValue, form_of, key, maybe
+from eascope.host.keys import Placed, form_of, key, maybe
 from eascope.host.strict import StrictTable
 
 #: What a knob is set to.
@@ -146,11 +146,9 @@ class Knob:
 
         :raises RequestError: one line with file, key, value and what is allowed.
         """
-        if self.kind is bool:
-            return table.flag(self.name)
-        if self.kind is int:
-            return table.integer(self.name, *self.span)
-        return table.text(self.name, self.choices)
+        span, unit = self.span[:2] if self.kind is int else None, self.span[2]
+        own: Setting = table.read(self.name, self.kind, span=span, unit=unit, choices=self.choices)
+        return own
 
     def check(self, value: object) -> None:
         """Refuse a name that is no choice.
@@ -597,38 +595,26 @@ class AxisFile(Placed):
 
     source: str = key("the source itself, not a name of one", form=SOURCE)
 
-    @property
-    def stated(self) -> dict[str, Setting]:
-        """What the file states, by name of a knob."""
-        pairs = ((knob.name, getattr(self, knob.name)) for knob in self.axis.knobs)
-        return {name: value for name, value in pairs if value is not None}
-
     def check(self) -> None:
         """The first key is stated, or another one that says the same."""
         first, *others = self.axis.knobs
-        if not any(knob.default is None and knob.name in self.stated for knob in others):
+        if not any(knob.default is None and knob.name in self.place.data for knob in others):
             self.need(first.name)
 
     def value(self, name: str) -> AxisValue:
-        """The value under its name."""
+        """The value under its name; a switch is on or off."""
         sets = {knob.name: knob.default for knob in self.axis.knobs}
-        return AxisValue(name, sets | self.stated, self.source)
-
-
-def _switched(value: object, context: object) -> bool:
-    if value not in ("on", "off"):
-        raise WrongValue("", value, "one of off, on")
-    return value == "on"
-
-
-_SWITCH = Form("one of off, on", {"enum": ["on", "off"]}, _switched)
+        for knob in (knob for knob in self.axis.knobs if knob.name in self.place.data):
+            stated = getattr(self, knob.name)
+            sets[knob.name] = stated == "on" if knob.kind is bool else stated
+        return AxisValue(name, sets, self.source)
 
 
 def _key(knob: Knob) -> tuple[str, Any, Any]:
     if knob.kind is int:
         return knob.name, int, maybe(knob.summary, *knob.span)
-    form = _SWITCH if knob.kind is bool else None
-    return knob.name, str, maybe(knob.summary, form=form, choices=knob.choices)
+    choices = ("on", "off") if knob.kind is bool else knob.choices
+    return knob.name, str, maybe(knob.summary, choices=choices)
 
 
 def _axis_key(name: str, axis: Axis) -> tuple[str, Any, Any]:

@@ -30,7 +30,7 @@ from eascope.configs.knobs import LLC_ALL, LLC_CLUSTER, AxisValue
 from eascope.configs.package_budget import PackageBudget
 from eascope.configs.source import cited
 from eascope.host.errors import unknown
-from eascope.host.keys import NAME, key, maybe
+from eascope.host.keys import NAME, key
 
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024
@@ -73,7 +73,7 @@ class Opp:
     turbo: bool = key("a turbo OPP; these are the fastest", default=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Takes:
     """How long a CPU takes to enter an idle state and to leave it.
 
@@ -82,12 +82,18 @@ class Takes:
     :param stated: whether the file states it.
     """
 
-    entry_us: int
-    exit_us: int
-    last_entry_us: int
-    first_exit_us: int
-    source: str
+    entry_us: int = key("time to enter the state", *_TIME)
+    exit_us: int = key("time to leave the state", *_TIME)
+    last_entry_us: int = key("of the cluster's last CPU (default: entry_us)", *_TIME, default=-1)
+    first_exit_us: int = key("of the first, all in it (default: exit_us)", *_TIME, default=-1)
+    source: str = cited(*_TIMES[:2], "last_entry_us", "first_exit_us")
     stated: bool = True
+
+    def meaning(self) -> Takes:
+        """All four times."""
+        last, first = self.last_entry_us, self.first_exit_us
+        last, first = self.entry_us if last < 0 else last, self.exit_us if first < 0 else first
+        return replace(self, last_entry_us=last, first_exit_us=first)
 
     @property
     def by_cluster(self) -> bool:
@@ -102,25 +108,9 @@ class Takes:
         return f"{self.entry_us} us{last} to enter, {self.exit_us}{first} to leave"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TakesFile:
-    """What a file states of it."""
-
-    entry_us: int = key("time to enter the state", *_TIME)
-    last_entry_us: int | None = maybe("of the cluster's last CPU (default: entry_us)", *_TIME)
-    exit_us: int = key("time to leave the state", *_TIME)
-    first_exit_us: int | None = maybe("of the first while all are in it (default: exit_us)", *_TIME)
-    source: str = cited(*_TIMES[:2], "last_entry_us", "first_exit_us")
-
-    def meaning(self) -> Takes:
-        """All four times."""
-        last = self.entry_us if self.last_entry_us is None else self.last_entry_us
-        first = self.exit_us if self.first_exit_us is None else self.first_exit_us
-        return Takes(self.entry_us, self.exit_us, last, first, self.source)
-
-
 #: Of WFI: the kernel's own instructions take their time, and nothing is added to it.
-AT_ONCE = Takes(0, 0, 0, 0, "assumed: what the kernel's instructions around WFI take")
+_AROUND = "assumed: what the kernel's instructions around WFI take"
+AT_ONCE = Takes(entry_us=0, exit_us=0, source=_AROUND).meaning()
 
 
 @dataclass(frozen=True)
@@ -142,15 +132,15 @@ class IdleState:
     )
     source: str = cited(*_TIMES, "power_state", name="time_source")
     power_source: str = cited("power_uw")
-    takes: Takes = key("what a CPU takes; not of wfi", table=TakesFile, default=None)
+    takes: Takes = key("what a CPU takes; not of wfi", default=None)
 
     def meaning(self) -> IdleState:
         """The state with what it takes: where nothing is stated, what the kernel is told.
 
         The file's author may have measured that, and no other figure is of this machine.
         """
-        told = Takes(self.entry_us, self.exit_us, self.entry_us, self.exit_us, AS_TOLD, False)
-        return replace(self, takes=self.takes or (AT_ONCE if self.name == WFI else told))
+        told = Takes(entry_us=self.entry_us, exit_us=self.exit_us, source=AS_TOLD, stated=False)
+        return replace(self, takes=self.takes or (AT_ONCE if self.name == WFI else told.meaning()))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from eascope.configs.floors import FloorsFile, floors_of
 from eascope.configs.knobs import AXES_FILE, LLC, LLC_CLUSTER
 from eascope.configs.package_budget import PackageBudget, check_budget
 from eascope.configs.platform import L3, WFI, Cluster, Dvfs, IdleState, Opp, Platform
-from eascope.configs.source import SOURCE, check_cited, cited, sources_of
+from eascope.configs.source import SOURCE, cited, sources_of
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import RequestError, bad_input
 from eascope.host.keys import NAME, Place, Placed, entries_of, key, maybe, named, same
@@ -58,9 +58,7 @@ _SOUND: set[tuple[str, str, str, bytes]] = set()
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoardFile(Placed):
-    """How the board itself changes frequencies: everything is stated."""
-
+class _Board(Placed):
     transition_latency_us: int = key("time of a frequency change", 1, 10_000, "us")
     transition_latency_source: str = cited("transition_latency_us")
     rate_limit_us: int = key("schedutil's rate limit, at least that time", 1, 1_000_000, "us")
@@ -70,7 +68,7 @@ class BoardFile(Placed):
 
     def check(self) -> None:
         """A request that comes while one is in flight replaces it and starts the latency again."""
-        check_cited(self, "fast_switch", "fast_switch_source")
+        self.need_with("fast_switch_source", "fast_switch", there=self.fast_switch is not None)
         if self.rate_limit_us < self.transition_latency_us:
             allowed = f"at least transition_latency_us ({self.transition_latency_us})"
             allowed += ", or a cluster may never change its OPP"
@@ -83,19 +81,15 @@ class BoardFile(Placed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DvfsFile(BoardFile):
-    """How frequencies change."""
-
+class _Dvfs(_Board):
     fast_switch: bool | None = maybe("as in [dvfs.board] (default: true)")
     fast_switch_source: str | None = cited("fast_switch", default=None)
     boost: bool = key("whether the kernel uses turbo OPPs from boot on", default=False)
-    board: BoardFile | None = maybe("how the board itself changes frequencies")
+    board: _Board | None = maybe("how the board itself changes frequencies")
 
 
 @dataclass(frozen=True)
-class OppSources:
-    """A source of each column of the OPPs."""
-
+class _OppSources:
     khz: str = cited("khz")
     uv: str = cited("uv")
     power_uw: str = cited("power_uw")
@@ -103,16 +97,14 @@ class OppSources:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterFile(Placed):
-    """CPUs of one core type that share a clock."""
-
+class _Cluster(Placed):
     name: str = key("how scenarios address its CPUs: `little:0`, `big:*`", form=NAME)
     core: str = key("a core file", choices=list_cores)
     cpus: int = key("number of CPUs", 1, MAX_CPUS)
     capacity_dmips_mhz: int = key("as in the device tree", 1, 65535, "relative speed per MHz")
     capacity_source: str = cited("capacity_dmips_mhz")
     opps: tuple[Opp, ...] = key("OPPs, slowest first", count=(1, MAX_OPPS))
-    opp_sources: OppSources = key("sources of the OPPs, by key")
+    opp_sources: _OppSources = key("sources of the OPPs, by key")
     busy: BusyTables | None = maybe("powers of a busy CPU that billing offers")
     shared_off_uw: int = key("of the sleeping shared part", *_UW, "uW, not above the OPPs'")
     shared_off_source: str = cited("shared_off_uw")
@@ -122,9 +114,7 @@ class ClusterFile(Placed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class L3File(SharedCache):
-    """A cache that all clusters share."""
-
+class _L3(SharedCache):
     latency_ns: int = key("latency", 1, 1000, "ns of a look-up")
     source: str = cited("size_kib", "ways", "line_bytes", "latency_ns")
 
@@ -147,17 +137,21 @@ class PlatformFile(Placed):
     idle: IdleFile | None = maybe("billing of idle CPUs")
     shared: ChipShared | None = maybe("a part that all CPUs of the chip share")
     curves: CurvesFile | None = maybe("powers by the clocks of several clusters")
-    dvfs: DvfsFile = key("how frequencies change")
+    dvfs: _Dvfs = key("how frequencies change")
     axes: Any = key("values of model axes", table=AXES_FILE, default={})
     package_budget: PackageBudget | None = maybe("highest clock by the number of CPUs that are on")
     clock_floors: tuple[FloorsFile, ...] = key("of clocks, by others", count=(1, 8), default=())
-    l3: L3File | None = maybe("a cache that all clusters share")
+    l3: _L3 | None = maybe("a cache that all clusters share")
     sources: Mapping[str, str] = key("texts, by the names that figures cite", each=SOURCE)
-    cluster: tuple[ClusterFile, ...] = key("clusters, in CPU order", count=(1, MAX_CLUSTERS))
+    cluster: tuple[_Cluster, ...] = key("clusters, in CPU order", count=(1, MAX_CLUSTERS))
 
     def check(self) -> None:
-        """Boost has turbo OPPs, and a figure its source."""
-        check_cited(self, "llc", "llc_source")
+        """What several tables say together."""
+        self.need_with("llc_source", "llc", there=self.llc is not None)
+        if self.shared:
+            self.place.inside("shared").within(
+                "off_uw", 0, self.shared.on_uw, "uW, not above on_uw"
+            )
         opps = (opp for cluster in self.cluster for opp in cluster.opps)
         if self.dvfs.boost and not any(opp.turbo for opp in opps):
             raise self.dvfs.place.error("boost", "false where no OPP has turbo = true")
@@ -210,9 +204,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     top = described.top
     top.only(entries_of(PlatformFile))
     sources = described.sources()
-    files = [
-        table.decoded(ClusterFile, cited=sources) for table in described.clusters(MAX_CLUSTERS)
-    ]
+    files = [table.decoded(_Cluster, cited=sources) for table in described.clusters(MAX_CLUSTERS)]
     own = top.decoded(PlatformFile, cited=sources, cluster=tuple(files))
     if own.name != path.stem:
         raise top.error("name", f"{path.stem!r}, the file's own name")
@@ -273,7 +265,7 @@ def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
     return sha256_bytes(canonical_json({"platform": figures, "cores": cores, **stated}))
 
 
-def _cluster(own: ClusterFile, before: Sequence[Cluster], platform: PlatformFile) -> Cluster:
+def _cluster(own: _Cluster, before: Sequence[Cluster], platform: PlatformFile) -> Cluster:
     """A cluster, with CPUs numbered after those ``before`` it."""
     if own.name in (ANY, LARGEST, CHIP, *(cluster.name for cluster in before)):
         allowed = f"a name that no other cluster has, and none of {ANY}, {LARGEST}, {CHIP}"
@@ -307,7 +299,7 @@ def _cluster(own: ClusterFile, before: Sequence[Cluster], platform: PlatformFile
     return Cluster(**same(Cluster, own) | made)
 
 
-def _tables(own: ClusterFile, platform: PlatformFile) -> list[str]:
+def _tables(own: _Cluster, platform: PlatformFile) -> list[str]:
     """The tables ``busy.NAME`` of a cluster: one for each table of powers that is offered."""
     wanted = [name for name in TABLES if name in platform.billing.offers]
     if wanted:
@@ -321,7 +313,7 @@ def _tables(own: ClusterFile, platform: PlatformFile) -> list[str]:
     return wanted
 
 
-def _check_opps(own: ClusterFile) -> None:
+def _check_opps(own: _Cluster) -> None:
     """Clocks ascend, a faster OPP never has less voltage, and turbo OPPs are the fastest.
 
     It may have less power: measurements have such rows, and Linux takes an energy model with them
@@ -340,7 +332,7 @@ def _check_opps(own: ClusterFile) -> None:
             raise bad_input(row.file, row.key("turbo"), False, allowed)
 
 
-def _check_idle_states(own: ClusterFile) -> None:
+def _check_idle_states(own: _Cluster) -> None:
     """WFI first, each deeper: longer residency, no shorter exit, no more power."""
     rows, states = own.place.rows("idle_states"), own.idle_states
     if own.cluster_sleep is not None:

@@ -8,17 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from eascope.host.errors import nearest, shortened
-from eascope.host.keys import (
-    Form,
-    Placed,
-    WrongValue,
-    entries_of,
-    is_line,
-    key,
-    maybe,
-    named,
-    text_form,
-)
+from eascope.host.keys import Form, WrongValue, entries_of, is_line, key, maybe, named, text_form
 from eascope.host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
@@ -51,11 +41,6 @@ def kind(source: str) -> str:
     return match[1]
 
 
-def source_text(table: StrictTable, key: str = "source") -> str:
-    """The source that stands at ``key`` itself (core files)."""
-    return table.read(key, str, form=SOURCE)
-
-
 #: A key whose value is the name of a cluster.
 CLUSTER = named("the name of a cluster")
 
@@ -69,7 +54,7 @@ class Sources:
     def __init__(self, table: StrictTable, inherited: Collection[str] = ()) -> None:
         self._table = table
         self._inherited = inherited
-        self.texts = {name: source_text(table, name) for name in table.data}
+        self.texts = {name: table.read(name, str, form=SOURCE) for name in table.data}
         self._used: set[str] = set()
 
     def of(self, name: Any) -> str:  # noqa: ANN401 - of TOML
@@ -108,11 +93,3 @@ def sources_of(own: Any) -> dict[str, str]:  # noqa: ANN401 - a dataclass
     entries = entries_of(kind).values()
     texts = ((figure, getattr(own, entry.field)) for entry in entries for figure in entry.key.of)
     return {figure: text for figure, text in texts if text}
-
-
-def check_cited(own: Placed, figure: str, source: str) -> None:
-    """Refuse an optional figure without its source, or a source without its figure."""
-    if getattr(own, figure) is not None:
-        own.need(source)
-    elif source in own.place.data:
-        raise own.place.error(source, f"only together with {figure}")

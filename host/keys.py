@@ -147,6 +147,13 @@ class Placed:
             if name not in self.place.data:
                 raise self.place.lacks(name, entries_of(kind)[name].allowed)
 
+    def need_with(self, name: str, other: str, *, there: bool) -> None:
+        """Complain about a key that is missing, though the ``other`` is there, or the reverse."""
+        if there:
+            self.need(name)
+        elif name in self.place.data:
+            raise self.place.error(name, f"only together with {other}")
+
 
 @dataclass(eq=False)
 class Form:
@@ -207,6 +214,7 @@ class Key:
     :param table: the table's class, where the field's type is another.
     :param name: in the file, where the field has another.
     :param of: of a source: the keys that it is about.
+    :param label: of a mapping: the field in which each table has its name.
     :param default: without it in the file; ``...``: the file must have it.
     :param allowed: in words, where it is not what the others say.
     """
@@ -221,6 +229,7 @@ class Key:
     table: Any = None
     name: str = ""
     of: Collection[str] = ()
+    label: str = ""
     default: Any = ...
     allowed: str = ""
 
@@ -253,6 +262,8 @@ class Entry:
         #: The type of each entry of a list or a mapping, and the dataclass of a table, or of each.
         self.part = get_args(kind)[self.is_mapping] if self.is_list or self.is_mapping else None
         table = self.part or kind
+        while get_origin(table) is Mapping:
+            table = get_args(table)[1]
         self.table: Any = table if is_dataclass(table) and not key.form else None
 
     @cached_property
@@ -321,7 +332,11 @@ class Entry:
             if not isinstance(value, dict):
                 raise WrongValue("", value, self.allowed)
             if self.is_mapping:
-                return {name: read_at(name, self.inner, value[name], context) for name in value}
+                own, label = self.inner, self.key.label
+                return {
+                    name: read_at(name, own, value[name], {**context, label: name})
+                    for name in value
+                }
             made = read_table(self.kind, context, self.key if self.key.span else None)
             return made.meaning() if hasattr(made, "meaning") else made
         span = self.key.span

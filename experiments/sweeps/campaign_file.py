@@ -21,6 +21,7 @@ from eascope.host.errors import (
     shortened,
     shown,
 )
+from eascope.host.keys import NAME
 from eascope.host.strict import StrictTable, is_line, is_name, no_such_name, read_toml
 
 #: Axes that every campaign has.
@@ -298,7 +299,7 @@ def _knob_axis(table: StrictTable, key: str, values: Values) -> SweptAxis:
 def _named_axis(table: StrictTable, folder: Path) -> tuple[SweptAxis, set[str]]:
     """An axis whose values set several keys each, and these, as the axes that they could be."""
     table.only(KEYS["axis"])
-    name = table.name("name")
+    name = table.read("name", str, form=NAME)
     values = table.table("values")
     if not values.data:
         raise table.error("values", f"an axis with 1 to {MOST_VALUES} values")

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from eascope.configs.activity import has_activity, load_activity
+from eascope.configs.activity import ActivityFile
 from eascope.configs.core import Core, list_cores, load_core
 from eascope.configs.pipeline import load_pipeline
-from eascope.configs.platform_file import PlatformFile, list_platforms, load_platform
+from eascope.configs.platform_file import PlatformFile, load_platform
+from eascope.configs.program_activity import ProgramFile
+from eascope.configs.system_activity import SystemFile
 from eascope.experiments.scenario.names import names as scenario_names
 from eascope.experiments.scenario_file import ScenarioFile, load_scenario
 from eascope.host.strict import StrictTable
@@ -24,11 +26,6 @@ def pipelines() -> None:
         load_pipeline(load_core(name))
 
 
-def activities() -> None:
-    for name in filter(has_activity, (name for name, _ in list_platforms())):
-        load_activity(load_platform(name))
-
-
 def scenarios() -> None:
     juno = load_platform("juno-r2")
     for name in scenario_names():
@@ -38,11 +35,6 @@ def scenarios() -> None:
 #: By page: a part of the files' names, what reads them, and keys that a file names itself.
 READERS: dict[str, tuple[str, Callable[[], object], str]] = {
     "pipeline": ("pipelines/", pipelines, r""),
-    "activity": (
-        "activity/",
-        activities,
-        r"measured\.(kernels|provenance)\..*|(hardware\.iteration_cycles|clusters)\.[\w-]+",
-    ),
     "scenarios": ("scenarios/", scenarios, r"expect\.finding"),
 }
 
@@ -71,6 +63,9 @@ def test_every_key_is_on_its_page(page: str, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("page", "kind"),
     [
+        ("activity", ActivityFile),
+        ("activity", ProgramFile),
+        ("activity", SystemFile),
         ("core", Core),
         ("platform", PlatformFile),
         ("scenarios", ScenarioFile),
