@@ -21,8 +21,7 @@ from eascope.configs.billing import BILLED
 from eascope.configs.core import PIPELINES
 from eascope.configs.source import SOURCE
 from eascope.host.errors import unknown
-from eascope.host.keys import Placed, form_of, key, maybe
-from eascope.host.strict import StrictTable
+from eascope.host.keys import Entry, Key, Placed, form_of, key, maybe
 
 #: What a knob is set to.
 Setting: TypeAlias = str | bool | int
@@ -141,14 +140,11 @@ class Knob:
         default = "the platform's" if self.default is None else self.default
         return f"{self.meaning} (default: {default})"
 
-    def read(self, table: StrictTable) -> Setting:
-        """The value in a table of a file.
-
-        :raises RequestError: one line with file, key, value and what is allowed.
-        """
+    @property
+    def entry(self) -> Entry:
+        """The key of a file that sets it."""
         span, unit = self.span[:2] if self.kind is int else None, self.span[2]
-        own: Setting = table.read(self.name, self.kind, span=span, unit=unit, choices=self.choices)
-        return own
+        return Entry(self.name, self.kind, Key(self.summary, span, unit, self.choices))
 
     def check(self, value: object) -> None:
         """Refuse a name that is no choice.

@@ -35,7 +35,7 @@ from eascope.configs.delta import Described, describe, is_shipped, platform_path
 from eascope.configs.floors import KEY as FLOORS
 from eascope.configs.floors import FloorsFile, floors_of
 from eascope.configs.knobs import AXES_FILE, LLC, LLC_CLUSTER
-from eascope.configs.package_budget import PackageBudget, check_budget
+from eascope.configs.package_budget import CPUS_WORDS, KHZ_WORDS, MOST_KHZ, PackageBudget
 from eascope.configs.platform import L3, WFI, Cluster, Dvfs, IdleState, Opp, Platform
 from eascope.configs.source import SOURCE, cited, sources_of
 from eascope.host.cache import canonical_json, sha256_bytes
@@ -212,7 +212,7 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     for file in files:
         clusters.append(_cluster(file, clusters, own))
     if own.package_budget:
-        check_budget(own.package_budget, top.inside("package_budget"), clusters)
+        _check_budget(own.package_budget, top.inside("package_budget"), clusters)
     clocks = {cluster.name: [opp.khz for opp in cluster.opps] for cluster in clusters}
     floors = tuple(floors_of(own.clock_floors, clocks, complete=FLOORS in described.own))
     deepest = {cluster.name: cluster.idle_states[-1] for cluster in clusters}
@@ -250,6 +250,23 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
         "curves": curves,
     }
     return Platform(**same(Platform, own) | same(Platform, dvfs) | made)
+
+
+def _check_budget(budget: PackageBudget, place: Place, clusters: Sequence[Cluster]) -> None:
+    """Refuse steps that do not descend, or are of other CPUs and OPPs than the platform's.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    least, most = 1, MOST_KHZ
+    total = sum(len(cluster.cpus) for cluster in clusters)
+    slowest = max(cluster.min_khz for cluster in clusters)
+    rows = place.rows("steps")
+    for row, step in zip(rows, budget.steps, strict=True):
+        row.within("cpus", least, total, CPUS_WORDS)
+        row.within("max_khz", slowest, most, KHZ_WORDS)
+        least, most = step.cpus + 1, step.max_khz - 1
+    if budget.steps[-1].cpus != total:
+        raise rows[-1].error("cpus", f"{total} in the last step, all CPUs of the platform")
 
 
 def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
@@ -304,12 +321,9 @@ def _tables(own: _Cluster, platform: PlatformFile) -> list[str]:
     wanted = [name for name in TABLES if name in platform.billing.offers]
     if wanted:
         own.need("busy")
+        own.place.inside("busy").exactly(wanted)
     elif "busy" in own.place.data:
         raise own.place.error("busy", f"only where billing offers {' or '.join(TABLES)}")
-    for name in wanted:
-        own.place.inside("busy").only(wanted)
-        if not getattr(own.busy, name):
-            raise own.place.lacks(f"busy.{name}", "a table")
     return wanted
 
 

@@ -14,6 +14,7 @@ from eascope.configs.program_activity import ProgramFile
 from eascope.configs.system_activity import SystemFile
 from eascope.experiments.scenario.names import names as scenario_names
 from eascope.experiments.scenario_file import ScenarioFile, load_scenario
+from eascope.experiments.sweeps.campaign_file import CampaignFile
 from eascope.host.strict import StrictTable
 from eascope.kernels.variants import Kernel, Variant
 from tests.support.declared import all_keys
@@ -66,6 +67,7 @@ def test_every_key_is_on_its_page(page: str, monkeypatch: pytest.MonkeyPatch) ->
         ("activity", ActivityFile),
         ("activity", ProgramFile),
         ("activity", SystemFile),
+        ("campaigns", CampaignFile),
         ("core", Core),
         ("platform", PlatformFile),
         ("scenarios", ScenarioFile),
@@ -74,7 +76,7 @@ def test_every_key_is_on_its_page(page: str, monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_every_declared_key_is_on_its_page(page: str, kind: type) -> None:
-    pages = [page, *(["controls"] if page == "platform" else [])]  # it has the axes
+    pages = [page, *(["controls"] if page in ("campaigns", "platform") else [])]  # it has the knobs
     text = "".join((REPO / f"docs/reference/{name}.md").read_text() for name in pages)
     words = {word for _, code in code_words(text) for word in re.findall(r"[\w-]+", code)}
     keys = {path.rpartition(".")[2] for path, _ in all_keys(kind)}

@@ -16,6 +16,7 @@ from eascope.configs.core import CORES
 from eascope.configs.platform_file import PLATFORMS
 from eascope.experiments.cli.explain import KINDS, declared
 from eascope.experiments.scenario import names as scenario_names
+from eascope.experiments.sweeps import campaign
 from eascope.host.errors import RequestError
 from eascope.host.strict import toml_text
 from tests.experiments.test_broken_files import WRONG, damaged, kinds, places
@@ -24,6 +25,7 @@ from tests.support.declared import all_keys
 
 FILES = {
     "activity": sorted(ACTIVITY.glob("*.json")),
+    "campaign": sorted(campaign.ROOT.glob("*.toml")),
     "core": sorted(CORES.glob("*.toml")),
     "platform": sorted(PLATFORMS.glob("*.toml")),
     "program-activity": sorted((ACTIVITY / "programs").rglob("*.json")),
@@ -121,7 +123,7 @@ def test_a_key_is_explained() -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("schema", "variant"), "unknown kind 'variant': allowed: activity, core, plat"),
+        (("schema", "variant"), "unknown kind 'variant': allowed: activity, campaign, core, plat"),
         (("explain", "scenari.task"), "unknown kind 'scenari' (did you mean scenario?): allowed:"),
         (
             ("explain", "core.l2.size_kb"),
