@@ -617,10 +617,8 @@ def _axis_key(name: str, axis: Axis) -> tuple[str, Any, Any]:
     if axis.elsewhere:
         none = form_of(lambda _: False, f"no such axis here: {axis.elsewhere} states it", enum=[])
         return name, str, maybe(f"in {axis.elsewhere}", form=none)
-    keys, frozen = map(_key, axis.knobs), {"frozen": True, "kw_only": True}
-    value: Any = make_dataclass(
-        "Value", keys, bases=(AxisFile,), namespace={"axis": axis}, **frozen
-    )
+    more: dict[str, Any] = {"namespace": {"axis": axis}, "frozen": True, "kw_only": True}
+    value: Any = make_dataclass("Value", map(_key, axis.knobs), bases=(AxisFile,), **more)
     return name, Mapping[str, value], key("values, by name", default={})
 
 

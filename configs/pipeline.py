@@ -14,7 +14,7 @@ from pathlib import Path
 from eascope.configs.core import Core, Parameter
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import bad_input
-from eascope.host.keys import NAME, key
+from eascope.host.keys import key
 from eascope.host.strict import StrictTable, read_toml
 
 PIPELINES = Path(__file__).resolve().parent / "cores" / "pipelines"
@@ -85,7 +85,7 @@ def load_pipeline(core: Core, directory: Path = PIPELINES) -> Pipeline:
     path = directory / f"{core.name}.toml"
     top = read_toml(path)
     top.integer("schema", 1, 1)
-    if top.read("name", str, form=NAME) != core.name:
+    if top.name("name") != core.name:
         raise top.error("name", f"{core.name!r}, the file's own name")
     model = top.text("model", MODELS)
     if MODELS[model] != core.pipeline:

@@ -224,16 +224,12 @@ def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     if curves and not curves.rail and SMOOTH in own.billing.offers:
         raise top.inside("billing").error("offers", "wattson-smooth with curves of a rail alone")
     sources.finish()
+    axes = {axis: getattr(own.axes, axis) for axis in top.data.get("axes", {})}
     named, dvfs, idle = is_shipped(path, shipped), own.dvfs.dvfs(), own.idle
     first = {"temperature_c": own.temperature_source, "memory_mib": own.memory_source}
     made: dict[str, Any] = {
         "path": path,
-        "axes": {
-            axis: tuple(values[name].value(name) for name in values)
-            for axis, values in (
-                (axis, getattr(own.axes, axis)) for axis in top.data.get("axes", {})
-            )
-        },
+        "axes": {axis: tuple(axes[axis][name].value(name) for name in axes[axis]) for axis in axes},
         "clusters": tuple(clusters),
         "control_sources": {**first, **dvfs.sources, **sources_of(own)},
         "sources": own.sources,
@@ -368,9 +364,8 @@ def _check_idle_states(own: _Cluster) -> None:
         takes = row.inside("takes") if "takes" in row.data else row
         for name in ("last_entry_us", "first_exit_us"):
             if name in takes.data and not sleeps:
-                raise takes.error(
-                    name, "only in the idle state that is the cluster's cluster_sleep"
-                )
+                allowed = "only in the idle state that is the cluster's cluster_sleep"
+                raise takes.error(name, allowed)
 
 
 def _check_deeper(row: Place, before: IdleState, state: IdleState) -> None:

@@ -216,6 +216,10 @@ class StrictTable(Place):
             raise self.error(key, f"a known name{names_allowed(value, known, listing)}")
         return value
 
+    def name(self, key: str) -> str:
+        """A string that can stand in file names, flags and columns."""
+        return self.read(key, str, form=keys.NAME)
+
     def texts(
         self, key: str, choices: Collection[str] = (), allowed: str = "", least: int = 1
     ) -> tuple[str, ...]:
