@@ -22,6 +22,7 @@ from eascope.host.strict import toml_text
 from tests.experiments.test_broken_files import WRONG, damaged, kinds, places
 from tests.support.command import json_inside, output_of, refused
 from tests.support.declared import all_keys
+from tests.support.repo import REPO
 
 FILES = {
     "activity": sorted(ACTIVITY.glob("*.json")),
@@ -95,6 +96,17 @@ def test_a_schema_refuses_what_the_reader_refuses(kind: str, tmp_path: Path) -> 
             else:
                 assert accepts(copy), (file, place, how)
     assert seen >= {"type", "low", "high", "key"} <= {*WRONG, "key"}
+
+
+def test_an_editor_finds_the_schema_of_every_shipped_file() -> None:
+    rules = tomllib.loads((REPO / ".taplo.toml").read_text())["rule"]
+    patterns = {Path(rule["schema"]["path"]): rule["include"] for rule in rules}
+    assert {path.stem for path in patterns} == {"campaign", "core", "platform", "scenario"}
+    for path, own in patterns.items():
+        printed = output_of("schema", path.stem).replace("\n", "")
+        assert (REPO / path).read_text() == printed, "make generate"
+        found = {file.resolve() for glob in own for file in REPO.glob(glob)}
+        assert found == {file.resolve() for file in FILES[path.stem]}
 
 
 @pytest.mark.parametrize("kind", KINDS)
