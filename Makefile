@@ -45,11 +45,13 @@ rootfs: setup ## build the guest images (IMAGE_PROVIDER=buildroot: with Buildroo
 research: setup ## execute a study's missing runs and write its record: STUDY="uclamp --seeds 3" (resumable)
 	@nice $(PYTHON) -m research.run $(STUDY)
 
-generate: setup ## write everything that is generated: reference pages, pages of variants and of results
+generate: setup ## write everything that is generated: reference pages and schemas, pages of variants and of results
 	@$(PYTHON) -m eascope.experiments.cli.reference
 	@$(PYTHON) -m eascope.analysis.measures
 	@$(PYTHON) -m research.draw
 	@$(PYTHON) -m research.variants
+	@for kind in campaign core platform scenario; do \
+		$(EASCOPE) schema $$kind | tr -d '\n' >docs/schemas/$$kind.json || exit; done
 
 accept: generate ## the same, and take what tests print as right: read git diff before you commit it
 	@git grep -lz SnapshotAssertion -- 'tests/*/test_*.py' | \

@@ -7,17 +7,19 @@ per microsecond follow from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from eascope.configs.knobs import ALL_CORES, HARDWARE, SPEEDS
 from eascope.configs.platform import Cluster, Platform
-from eascope.configs.source import source_text
+from eascope.configs.source import SOURCE
 from eascope.configs.system_activity import load_system
 from eascope.host.cache import canonical_json, digest_of, sha256_bytes
 from eascope.host.errors import RequestError, unknown
-from eascope.host.strict import StrictTable, read_json, shown_path
+from eascope.host.keys import NAME, Place, key, maybe
+from eascope.host.strict import read_json, shown_path
 
 ACTIVITY = Path(__file__).resolve().parent / "activity"
 
@@ -38,8 +40,8 @@ class ClusterActivity:
     """
 
     name: str
-    ipc: float
-    source: str
+    ipc: float = key("at the board's speeds", 0.01, 16, "instructions per cycle")
+    source: str = key("where it is from", form=SOURCE)
     system_ipc: float | None = None
     system_inherited: str = ""
 
@@ -56,6 +58,44 @@ class KernelActivity:
     cluster: str
     ipc: Mapping[int, float]
     events: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class _Loop:
+    iteration_instructions: int = key("instructions of one iteration", 1, 1_000_000)
+    source: str = key("where it is from", form=SOURCE)
+
+
+@dataclass(frozen=True)
+class _Hardware:
+    iteration_cycles: Mapping[str, float] = key("of an iteration, by cluster", 1, 100_000, "cycles")
+    source: str = key("who measured it", form=SOURCE)
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    ipc: Mapping[str, float] = key("at each OPP, by kHz", 0.0001, 16, "instructions per cycle")
+    events_per_instruction: Mapping[str, float] = key("McPAT's, at the fastest OPP", 0, 100)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    provenance: Mapping[str, str] = key("gem5, machine, programs and command")
+    conditions: str = key("the conditions of the measurement")
+    kernels: Mapping[str, Mapping[str, _Kernel]] = key("rates by workload kernel and cluster")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActivityFile:
+    """A platform's file."""
+
+    schema_version: ClassVar[int] = 1
+
+    platform: str = key("the platform; also the name of the file", form=NAME)
+    busy_loop: _Loop = key("rt-app's busy loop")
+    clusters: Mapping[str, ClusterActivity] = key("its speeds, by cluster", label="name")
+    measured: _Measured | None = maybe("for `--speeds measured`: gem5's cores")
+    hardware: _Hardware | None = maybe("for `--speeds hardware`: the board itself")
 
 
 @dataclass(frozen=True)
@@ -129,43 +169,45 @@ def load_activity(platform: Platform, directory: Path = ACTIVITY) -> Activity:
     """
     path = directory / f"{platform.name}.json"
     top = read_json(path)
-    top.integer("schema", 1, 1)
-    if top.name("platform") != platform.name:
+    own = top.decoded(ActivityFile)
+    if own.platform != platform.name:
         raise top.error("platform", f"{platform.name!r}, the file's own name")
-    loop = top.table("busy_loop")
-    iteration_instructions = loop.integer("iteration_instructions", 1, 1_000_000)
-    iteration_source = source_text(loop)
-    loop.finish()
-    table = top.table("clusters")
+    names, loop = [cluster.name for cluster in platform.clusters], own.busy_loop
+    top.inside("clusters").exactly(names)
     system = load_system(platform, directory)
-    rates = [None] * len(platform.clusters) if system is None else system.ipc
-    clusters = []
-    for cluster, rate in zip(platform.clusters, rates, strict=True):
-        entry = table.table(cluster.name)
-        ipc = entry.number("ipc", 0.01, 16, "instructions per cycle")
-        clusters.append(ClusterActivity(cluster.name, ipc, source_text(entry), rate))
-        entry.finish()
-    table.finish()
-    measured = _read_measured(top.table("measured"), platform) if top.has("measured") else ()
+    rates = [None] * len(names) if system is None else system.ipc
+    speeds = zip(names, rates, strict=True)
+    clusters = [replace(own.clusters[name], system_ipc=rate) for name, rate in speeds]
     hardware: tuple[ClusterActivity, ...] = ()
-    if top.has(HARDWARE):
-        hardware = _read_hardware(top.table(HARDWARE), tuple(clusters), iteration_instructions)
-    top.finish()
+    if board := own.hardware:
+        top.inside(HARDWARE).inside("iteration_cycles").exactly(names)
+        iteration = {
+            name: loop.iteration_instructions / board.iteration_cycles[name] for name in names
+        }
+        hardware = tuple(replace(c, ipc=iteration[c.name], source=board.source) for c in clusters)
+    measured = (
+        tuple(_measured(own.measured, top.inside("measured"), platform)) if own.measured else ()
+    )
     digest = sha256_bytes(canonical_json(top.data))
     if system is not None:
         digest = digest_of({"activity": digest, "system": system.digest})
     return Activity(
-        *(
-            platform.name,
-            path,
-            tuple(clusters),
-            iteration_instructions,
-            iteration_source,
-            digest,
-            measured,
-        ),
-        hardware=hardware,
+        *(platform.name, path, tuple(clusters), loop.iteration_instructions, loop.source),
+        *(digest, measured, hardware),
     )
+
+
+def _measured(own: _Measured, place: Place, platform: Platform) -> Iterator[KernelActivity]:
+    """What ``eascope characterise`` wrote: every kernel on every cluster at every OPP."""
+    names, kernels = [cluster.name for cluster in platform.clusters], place.inside("kernels")
+    for kernel, table in own.kernels.items():
+        clusters = kernels.inside(kernel)
+        clusters.exactly(names)
+        for cluster in platform.clusters:
+            rates, khz = table[cluster.name], {str(opp.khz): opp.khz for opp in cluster.opps}
+            clusters.inside(cluster.name).inside("ipc").exactly(khz, "a number in 0.0001..16")
+            ipc = {khz[name]: rates.ipc[name] for name in khz}
+            yield KernelActivity(kernel, cluster.name, ipc, rates.events_per_instruction)
 
 
 def measured_ipc(platform: Platform, activity: Activity) -> tuple[float, ...]:
@@ -272,53 +314,6 @@ def at_hardware_speeds(activity: Activity) -> Activity:
         ),
         digest=digest_of({"activity": activity.digest, "speeds": HARDWARE}),
     )
-
-
-def _read_hardware(
-    table: StrictTable, clusters: tuple[ClusterActivity, ...], iteration_instructions: int
-) -> tuple[ClusterActivity, ...]:
-    """Cycles of an iteration of the busy loop on the board, as instructions per cycle."""
-    source = source_text(table)
-    cycles = table.table("iteration_cycles")
-    hardware = tuple(
-        replace(
-            cluster,
-            ipc=iteration_instructions / cycles.number(cluster.name, 1, 100_000, "cycles"),
-            source=source,
-        )
-        for cluster in clusters
-    )
-    cycles.finish()
-    table.finish()
-    return hardware
-
-
-def _read_measured(table: StrictTable, platform: Platform) -> tuple[KernelActivity, ...]:
-    """What ``eascope characterise`` wrote: every kernel on every cluster at every OPP."""
-    provenance = table.table("provenance")
-    for key in provenance.data:
-        provenance.text(key)
-    provenance.finish()
-    table.text("conditions")
-    kernels = table.table("kernels")
-    entries = []
-    for kernel in kernels.data:
-        clusters = kernels.table(kernel)
-        for cluster in platform.clusters:
-            entry = clusters.table(cluster.name)
-            rates, events = entry.table("ipc"), entry.table("events_per_instruction")
-            ipc = {
-                opp.khz: rates.number(str(opp.khz), 0.0001, 16, "instructions per cycle")
-                for opp in cluster.opps
-            }
-            counts = {name: events.number(name, 0, 100) for name in events.data}
-            for part in (rates, events, entry):
-                part.finish()
-            entries.append(KernelActivity(kernel, cluster.name, ipc, counts))
-        clusters.finish()
-    for part in (kernels, table):
-        part.finish()
-    return tuple(entries)
 
 
 def check_capacity(platform: Platform, activity: Activity) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from eascope.configs.source import Sources
-from eascope.host.strict import StrictTable
+from eascope.configs.source import cited
+from eascope.host.keys import Placed, key, maybe, named
 
 PUBLISHED, PROFILE, MEASURED, DERIVED = "published", "profile", "measured", "derived"
 WATTSON, SMOOTH = "wattson", "wattson-smooth"
@@ -85,6 +85,36 @@ class Billing:
 BY_THE_KERNELS = Billing()
 
 
+@dataclass(frozen=True)
+class _Table:
+    shared: str = key("whether shared parts are billed apart", choices=(APART, INCLUDED))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BillingFile(Placed):
+    """The powers that a platform offers."""
+
+    offers: tuple[str, ...] = key("what `--power` may name", choices=BILLED)
+    default: str = key("that of a run without `--power`", form=named("one of offers"))
+    profile: _Table | None = maybe("how its powers are read")
+    measured: _Table | None = maybe("how its powers are read")
+
+    def check(self) -> None:
+        """The default and the tables are of powers that are offered."""
+        self.place.one_of("default", self.offers)
+        for name in TABLES:
+            if getattr(self, name) and name not in self.offers:
+                raise self.place.error(name, f"only powers of offers: {', '.join(self.offers)}")
+
+    def meaning(self) -> Billing:
+        """The powers as a platform has them."""
+        tables = {name: getattr(self, name) for name in TABLES}
+        included = (name for name, own in tables.items() if own and own.shared == INCLUDED)
+        return Billing(self.default, self.offers, tuple(included))
+
+
+#: The kernel's energy model takes less of one CPU (EM_MAX_POWER).
+MAX_POWER_UW = 64_000_000
 #: Name of the chip's shared part where energy is listed by cluster; no cluster has it.
 CHIP = "chip"
 
@@ -114,9 +144,9 @@ HALF_OF_BUSY = Idle()
 class ChipShared:
     """The shared part of a whole chip, in uW: on unless every CPU is in its cluster's sleep."""
 
-    on_uw: int
-    off_uw: int
-    source: str
+    on_uw: int = key("power while a CPU is outside its cluster's sleep", 0, MAX_POWER_UW - 1, "uW")
+    off_uw: int = key("power while none is", 0, MAX_POWER_UW - 1, "uW, not above on_uw")
+    source: str = cited("on_uw", "off_uw")
 
 
 @dataclass(frozen=True)
@@ -133,85 +163,54 @@ class BusyPower:
     source: str
 
 
-def read_billing(top: StrictTable) -> Billing:
-    """The table ``[billing]`` of a platform file; without it published and derived are offered."""
-    if not top.has("billing"):
-        return BY_THE_KERNELS
-    table = top.table("billing")
-    offers = table.texts("offers", BILLED)
-    default = table.text("default", offers)
-    included = []
-    for name in TABLES:
-        if table.has(name):
-            if name not in offers:
-                raise table.error(name, f"only powers of offers: {', '.join(offers)}")
-            options = table.table(name)
-            if options.text("shared", (APART, INCLUDED)) == INCLUDED:
-                included.append(name)
-            options.finish()
-    table.finish()
-    return Billing(default, offers, tuple(included))
+@dataclass(frozen=True, kw_only=True)
+class IdleFile(Idle):
+    """Billing of idle CPUs, with the sources of its figures."""
+
+    leakage: str = key("of an idle CPU: by the derived model, or `power_uw`", choices=LEAKAGE)
+    leakage_source: str = cited("leakage")
+    transition_share: float = key("of entries and exits", 0, 1, "of a busy CPU's power")
+    transition_source: str = cited("transition_share")
 
 
-def read_chip_shared(top: StrictTable, sources: Sources) -> ChipShared | None:
-    """The table ``[shared]``: one part serves the whole chip."""
-    if not top.has("shared"):
-        return None
-    table = top.table("shared")
-    on = table.integer("on_uw", 0, 63_999_999, "uW")
-    off = table.integer("off_uw", 0, on, "uW, not above on_uw")
-    source = sources.of(table, "source")
-    table.finish()
-    return ChipShared(on, off, source)
+@dataclass(frozen=True)
+class _BusyOpp:
+    khz: int = key("an OPP of the cluster", 1, 10_000_000, "kHz")
+    power_uw: int = key("power of one busy CPU", 1, MAX_POWER_UW - 1, "uW")
 
 
-def read_idle(top: StrictTable, sources: Sources) -> tuple[Idle, dict[str, str]]:
-    """The table ``[idle]``, and the sources of its figures by name."""
-    if not top.has("idle"):
-        return HALF_OF_BUSY, {}
-    table = top.table("idle")
-    leakage = table.text("leakage", LEAKAGE)
-    share = table.number("transition_share", 0, 1, "of a busy CPU's power")
-    stated = {
-        "leakage": sources.of(table, "leakage_source"),
-        "transition_share": sources.of(table, "transition_source"),
-    }
-    table.finish()
-    return Idle(leakage, share), stated
+@dataclass(frozen=True, kw_only=True)
+class BusyFile(Placed):
+    """Power of one busy CPU that the kernel is not given."""
+
+    source: str = cited("opps")
+    opps: tuple[_BusyOpp, ...] = key("OPPs with a figure, slowest first", count=(1, 64))
+
+    def power(self, name: str, points: Sequence[tuple[int, int]]) -> BusyPower:
+        """The power at each OPP.
+
+        :param points: (kHz, uV) of the cluster's OPPs, ascending.
+        """
+        known: dict[int, int] = {}
+        supplies = dict(points)
+        for row, opp in zip(self.place.rows("opps"), self.opps, strict=True):
+            if opp.khz not in supplies or opp.khz in known:
+                allowed = f"each OPP of the cluster once: {', '.join(map(str, supplies))}"
+                raise row.error("khz", allowed)
+            if known and opp.khz < max(known):
+                raise row.error("khz", "OPPs in ascending order")
+            known[opp.khz] = opp.power_uw
+        power = tuple(interpolated(points, known, khz) for khz, _ in points)
+        rest = tuple(khz for khz, _ in points if khz not in known)
+        return BusyPower(name, power, rest, self.source)
 
 
-def read_busy(
-    table: StrictTable, points: Sequence[tuple[int, int]], sources: Sources, billing: Billing
-) -> tuple[BusyPower, ...]:
-    """The tables ``busy.NAME`` of a cluster: one for each table of powers that is offered.
+@dataclass(frozen=True, kw_only=True)
+class BusyTables:
+    """Powers that the kernel is not given: each that `offers` has."""
 
-    :param points: (kHz, uV) of the cluster's OPPs, ascending.
-    """
-    wanted = [name for name in TABLES if name in billing.offers]
-    if not wanted:
-        return ()
-    busy = table.table("busy")
-    busy.only(wanted)
-    return tuple(_busy_power(busy.table(name), name, points, sources) for name in wanted)
-
-
-def _busy_power(
-    table: StrictTable, name: str, points: Sequence[tuple[int, int]], sources: Sources
-) -> BusyPower:
-    known: dict[int, int] = {}
-    supplies = dict(points)
-    for row in table.tables("opps", 1, len(points)):
-        khz = row.integer("khz", 1, 10_000_000, "kHz")
-        if khz not in supplies or khz in known:
-            raise row.error("khz", f"each OPP of the cluster once: {', '.join(map(str, supplies))}")
-        if known and khz < max(known):
-            raise row.error("khz", "OPPs in ascending order")
-        known[khz] = row.integer("power_uw", 1, 63_999_999, "uW")
-        row.finish()
-    source = sources.of(table, "source")
-    table.finish()
-    power = tuple(interpolated(points, known, khz) for khz, _ in points)
-    return BusyPower(name, power, tuple(khz for khz, _ in points if khz not in known), source)
+    profile: BusyFile | None = maybe("the maker's power profile")
+    measured: BusyFile | None = maybe("measured on the device")
 
 
 def interpolated(points: Sequence[tuple[int, int]], known: dict[int, int], khz: int) -> int:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from eascope.configs.source import SOURCE, figure
+from eascope.configs.source import SOURCE, cited, figure
 from eascope.host.keys import NAME, WrongValue, key, maybe, same
-from eascope.host.strict import StrictTable, read_toml
+from eascope.host.strict import read_toml
 
 CORES = Path(__file__).resolve().parent / "cores"
 
@@ -116,6 +116,13 @@ class Cache:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SharedCache(Cache):
+    """A cache of a platform file."""
+
+    source: str = cited("size_kib", "ways", "line_bytes")
+
+
+@dataclass(frozen=True, kw_only=True)
 class L2(Cache):
     """The second level that a core's power model is laid out with."""
 
@@ -160,9 +167,9 @@ def list_cores() -> list[str]:
     return sorted(path.stem for path in CORES.glob("*.toml"))
 
 
-def read_cache(table: StrictTable, level: int, source: str) -> Cache:
-    """A cache's figures from ``table``; of its source it has a name, which has been read."""
-    return table.decoded(Cache, level=level, source=source)
+def cache_of(table: Cache, level: int) -> Cache:
+    """The cache that a further table describes."""
+    return Cache(**same(Cache, table) | {"level": level})
 
 
 def load_core(name: str, directory: Path = CORES) -> Core:
@@ -175,6 +182,5 @@ def load_core(name: str, directory: Path = CORES) -> Core:
     if core.name != name:
         raise top.error("name", f"{name!r}, the file's own name")
     if isinstance(l2 := core.l2, L2):
-        cache = Cache(**same(Cache, l2) | {"level": 2})
-        return replace(core, l2=cache, l2_scope=l2.scope, l2_cpus=l2.cpus)
+        return replace(core, l2=cache_of(l2, 2), l2_scope=l2.scope, l2_cpus=l2.cpus)
     return core

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 
 from eascope.host.errors import RequestError, nearest, shown
 
+#: As many CPUs as every kernel knows (CONFIG_NR_CPUS); an engine states its own limit.
+MAX_CPUS = 32
 #: Names that no cluster may have: every CPU, and the CPUs of the cluster with the most capacity.
 ANY, LARGEST = "any", "largest"
 

@@ -18,15 +18,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from eascope.configs.source import Sources
+from eascope.configs.source import CLUSTER, cited
 from eascope.host.cache import digest_of, sha256_file
 from eascope.host.errors import RequestError, bad_input, nearest
-from eascope.host.strict import StrictTable, read_text, shown_path
+from eascope.host.keys import Placed, key, maybe
+from eascope.host.strict import read_text, shown_path
 
 CURVES = Path(__file__).resolve().parent / "curves"
 
 #: The policy that the files call the DynamIQ Shared Unit, and what stands for a cluster's name.
 DSU_POLICY, DSU = 255, "dsu"
+#: Perfetto has this unit's clock of some chips in Hz.
+_MOST_KHZ = 10_000_000
+_RAIL = "uW per MHz and V^2 of a busy CPU"
 
 
 @dataclass(frozen=True)
@@ -157,49 +161,65 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def read_curves(
-    top: StrictTable, sources: Sources, clusters: Mapping[str, tuple[int, int]], *, complete: bool
-) -> Curves | None:
-    """The table ``[curves]`` of a platform file, where it has one.
+@dataclass(frozen=True, kw_only=True)
+class _Vote(Placed):
+    of: str = key("whose running CPUs vote", form=CLUSTER)
+    khz: int = key("the vote holds from this clock of the cluster up", 1, _MOST_KHZ, "kHz")
+    dsu_khz: int = key("the vote, a clock of the curves", 1, _MOST_KHZ, "kHz")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Dsu(Placed):
+    lowest_khz: int = key("without a vote, a clock of the curves", 1, _MOST_KHZ, "kHz")
+    votes: tuple[_Vote, ...] = key("clocks that running CPUs ask for", count=(0, 100))
+    source: str = cited("lowest_khz", "votes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvesFile(Placed):
+    """The table ``[curves]`` of a platform file."""
+
+    name: str = key("curves in `configs/curves`, or a CSV file of one's own")
+    policies: Mapping[str, int] = key("the policy in the files, by cluster", 0, 254)
+    early_us: Mapping[str, int] = key("how early a waking CPU counts as busy", 0, 10_000_000, "us")
+    rail_uw_per_mhz_v2: int | None = maybe("with a file of a rail", 1, 100_000, _RAIL)
+    dsu: _Dsu | None = maybe("where rows depend on policy 255")
+    source: str = cited("all curves")
+
+
+def curves_of(
+    own: CurvesFile, clusters: Mapping[str, tuple[int, int]], *, complete: bool
+) -> Curves:
+    """The curves that a platform file names.
 
     :param clusters: names, with the us that a CPU takes to leave its deepest state, and the us that
         it stays there at least.
     :param complete: the file states the whole platform; one with a base may have other clusters.
     :raises RequestError: a table or a file of curves that is wrong: one line.
     """
-    if not top.has("curves"):
-        return None
-    table = top.table("curves")
+    name = own.name
     known = sorted(path.name.removesuffix("-1d.csv") for path in CURVES.glob("*-1d.csv"))
-    name = table.text("name")
     if not _is_file(file_of(name, KINDS[0])):
         allowed = f"one of {', '.join(known)}, or a CSV file that there is, such as ./cpu_1d.csv"
-        raise table.error("name", allowed + nearest(name, known))
-    named = table.table("policies")
-    early = table.table("early_us")
+        raise own.place.error("name", allowed + nearest(name, known))
+    named, early = own.place.inside("policies"), own.place.inside("early_us")
     if complete:
-        named.only(clusters)
+        named.exactly(clusters, "an integer in 0..254")
         early.only(clusters)
-    listed = [cluster for cluster in clusters if complete or named.has(cluster)]
-    policies = {name: named.integer(name, 0, 254) for name in listed}
-    early_us = {
-        name: early.integer(name, 0, clusters[name][1], "us") for name in listed if early.has(name)
-    }
-    rail = file_of(name, "rail").is_file()
-    active = 0
-    if rail:
-        active = table.integer("rail_uw_per_mhz_v2", 1, 100_000, "uW per MHz and V^2 of a busy CPU")
+    policies = {name: own.policies[name] for name in clusters if name in own.policies}
+    early_us = {name: own.early_us[name] for name in policies if name in own.early_us}
+    for cluster in early_us:
+        early.within(cluster, 0, clusters[cluster][1], "us")
+    own.need_with("rail_uw_per_mhz_v2", "a file of a rail", there=file_of(name, "rail").is_file())
     clocks = {row["dep_freq"] for row in _numbers(name, "2d") if row["dep_policy"] == DSU_POLICY}
-    dsu = _read_dsu(table.table(DSU), sources, listed, clocks, complete) if clocks else None
-    source = sources.of(table, "source")
-    table.finish()
+    own.need_with(DSU, f"rows of policy {DSU_POLICY}", there=bool(clocks))
     return Curves(
         name=Path(name).name,
         alone=tuple(_rows(name, "1d", policies)),
         beside=tuple(_rows(name, "2d", policies)),
         early_us={name: min(us, clusters[name][0]) for name, us in early_us.items()},
         before_us={name: max(us - clusters[name][0], 0) for name, us in early_us.items()},
-        dsu=dsu,
+        dsu=_clock_of_dsu(own.dsu, policies, clocks, complete) if own.dsu else None,
         rail=tuple((row["uv"], row["static"], row["idle0"]) for row in _numbers(name, "rail")),
         floors=tuple(
             (cluster, row["freq_khz"], row["uv"])
@@ -207,40 +227,27 @@ def read_curves(
             for cluster in policies
             if policies[cluster] == row["policy"]
         ),
-        rail_active=active,
-        source=source,
+        rail_active=own.rail_uw_per_mhz_v2 or 0,
+        source=own.source,
         files=tuple(files_of(name)) if is_file_of_curves(name) else (),
     )
 
 
-def _read_dsu(
-    table: StrictTable,
-    sources: Sources,
-    clusters: Collection[str],
-    clocks: Collection[int],
-    complete: bool,
+def _clock_of_dsu(
+    own: _Dsu, clusters: Collection[str], clocks: Collection[int], complete: bool
 ) -> Dsu:
-    """The table ``[curves.dsu]``; votes of clusters that a base's file has removed are left out."""
-
-    def clock(of: StrictTable, key: str) -> int:
-        khz = of.integer(key, 1, 10_000_000, "kHz")
-        if khz not in clocks:
-            raise of.error(key, f"a clock of the curves: {', '.join(map(str, sorted(clocks)))}")
-        return khz
-
-    lowest = clock(table, "lowest_khz")
-    votes = []
-    for row in table.tables("votes", 0, 100):
-        of = row.text("of", clusters if complete else ())
-        votes.append((of, row.integer("khz", 1, 10_000_000, "kHz"), clock(row, "dsu_khz")))
-        row.finish()
-    source = sources.of(table, "source")
-    table.finish()
-    return Dsu(lowest, tuple(vote for vote in votes if vote[0] in clusters), source)
+    """The unit's clock; votes of clusters that a base's file has removed are left out."""
+    votes = ((vote.place, "dsu_khz") for vote in own.votes)
+    for place, name in ((own.place, "lowest_khz"), *votes):
+        if place.data[name] not in clocks:
+            allowed = f"a clock of the curves: {', '.join(map(str, sorted(clocks)))}"
+            raise place.error(name, allowed)
+    for vote in own.votes if complete else ():
+        vote.place.one_of("of", clusters)
+    kept = ((vote.of, vote.khz, vote.dsu_khz) for vote in own.votes if vote.of in clusters)
+    return Dsu(own.lowest_khz, tuple(kept), own.source)
 
 
-#: Perfetto has the DynamIQ Shared Unit's clock of some chips in Hz.
-_MOST_KHZ = 10_000_000
 #: Columns in mW; they become uW.
 _MILLIWATT = ("static", "active", "idle0", "idle1", "interconnect")
 

@@ -21,6 +21,7 @@ from typing import Any
 from eascope.configs.curves import is_file_of_curves
 from eascope.configs.source import Sources
 from eascope.host.errors import RequestError, bad_input, shown, unknown
+from eascope.host.keys import Entry
 from eascope.host.strict import NAME_RULE, StrictTable, is_name, no_such_name, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
@@ -29,38 +30,7 @@ NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
 #: What only a file with a base says.
 OWN_KEYS = ("base", "remove")
 
-_DVFS = {
-    "transition_latency_us": "transition_latency_source",
-    "rate_limit_us": "rate_limit_source",
-    "fast_switch": "fast_switch_source",
-}
-_CACHE = dict.fromkeys(("size_kib", "ways", "line_bytes", "latency_ns"), "source")
-#: Figures and the keys of their sources, by the table in which both stand.
-SOURCES: Mapping[str, Mapping[str, str]] = {
-    "": {
-        **{"temperature_c": "temperature_source", "memory_mib": "memory_source"},
-        "llc": "llc_source",
-    },
-    **dict.fromkeys(("dvfs", "dvfs.board"), _DVFS),
-    **dict.fromkeys(("l3", "cluster.l2"), _CACHE),
-    "shared": {"on_uw": "source", "off_uw": "source"},
-    "idle": {"leakage": "leakage_source", "transition_share": "transition_source"},
-    "clock_floors": {"steps": "source"},
-    "curves.dsu": {"lowest_khz": "source", "votes": "source"},
-    "package_budget": {"steps": "source", "interval_us": "interval_source"},
-    "cluster": {"capacity_dmips_mhz": "capacity_source", "shared_off_uw": "shared_off_source"},
-    "cluster.idle_states": {
-        **dict.fromkeys(("entry_us", "exit_us", "residency_us", "power_state"), "time_source"),
-        "power_uw": "power_source",
-    },
-    "cluster.idle_states.takes": dict.fromkeys(
-        ("entry_us", "exit_us", "last_entry_us", "first_exit_us"), "source"
-    ),
-    "cluster.busy": {"opps": "source"},
-}
 OPP = ("khz", "uv", "power_uw", "shared_uw")
-#: Tables of tables with names.
-_BY_NAME = ("cluster", "cluster.idle_states", "cluster.busy")
 
 Data = dict[str, Any]
 
@@ -99,12 +69,14 @@ def describe(
     path: Path,
     shipped: Path,
     check: Callable[[Described, Path], object],
+    keys: Mapping[str, Entry],
     above: tuple[Path, ...] = (),
 ) -> Described:
     """The platform file at ``path``, with its base's figures if it has a base.
 
     :param shipped: the folder whose files are complete, and whose names no other file may have.
     :param check: called with each base; raises if it is no platform.
+    :param keys: of a platform file.
     :param above: files whose base this one is.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
@@ -134,9 +106,9 @@ def describe(
         raise RequestError(f"{top.file}: base = {shown(base)}: {error}") from error
     if os.path.realpath(under) in map(os.path.realpath, (*above, path)):
         raise top.error("base", "a platform that does not have this one as its base")
-    below = describe(under, shipped, check, (*above, path))
+    below = describe(under, shipped, check, keys, (*above, path))
     check(below, under)
-    data = _merged(top, path, below.top.data)
+    data = _merged(top, path, below.top.data, keys)
     inherited = frozenset(below.top.data["sources"]) - frozenset(top.data.get("sources", ()))
     root = below.base or under.stem
     return Described(StrictTable(top.file, data), root, inherited, frozenset(top.data))
@@ -211,7 +183,9 @@ def is_shipped(path: Path, shipped: Path) -> bool:
     return os.path.realpath(path.parent) == os.path.realpath(shipped)
 
 
-def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
+def _merged(
+    top: StrictTable, path: Path, base: Mapping[str, Any], keys: Mapping[str, Entry]
+) -> Data:
     """The figures of ``base``, less those that ``top`` removes, with the changes of ``top``."""
     top.text("summary")  # the base's would be about another machine
     if top.has("sources"):
@@ -244,7 +218,7 @@ def _merged(top: StrictTable, path: Path, base: Mapping[str, Any]) -> Data:
     _check_own_names(top, data)
     _bill_no_other_opps(data)
     own = f"own-{path.stem}"
-    if _give_sources(data, changes, own):
+    if _give_sources(data, changes, own, keys):
         text = f"assumed: {path.name} has another figure than {base['name']}"
         data["sources"].setdefault(own, text)
     return data
@@ -397,32 +371,30 @@ def _merge_entries(
         items.sort(key=lambda item: int(item["khz"]))
 
 
-def _give_sources(data: object, changes: object, own: str, where: str = "") -> bool:
+def _give_sources(data: object, changes: object, own: str, keys: Mapping[str, Entry]) -> bool:
     """Name ``own`` as the source of every figure that changes without one; whether any does.
 
-    :param where: the table in the file, without names.
+    :param keys: of the table.
     """
     if not isinstance(data, dict) or not isinstance(changes, dict):
         return False
-    keys = SOURCES.get(where, {})
-    named = {keys[key] for key in keys if key in changes} - set(changes)
+    named = {name for name in keys if {*keys[name].key.of} & {*changes}} - {*changes}
     data.update(dict.fromkeys(named, own))
-    given = [bool(named), where == "cluster" and _own_columns(data, changes, own)]
-    for key, change in changes.items():
-        path = f"{where}.{key}".lstrip(".")
-        for below, entry in _entries(path, data.get(key), change):
-            given.append(_give_sources(below, entry, own, path))
+    given = [bool(named), "opp_sources" in keys and _own_columns(data, changes, own)]
+    for key in (key for key in changes if key in keys):
+        for below, entry in _entries(key, data.get(key), changes[key]):
+            given.append(_give_sources(below, entry, own, keys[key].below))
     return any(given)
 
 
-def _entries(path: str, data: object, changes: object) -> Iterator[tuple[object, object]]:
-    """Table and changes at ``path``: of each entry, where entries have names.
+def _entries(key: str, data: object, changes: object) -> Iterator[tuple[object, object]]:
+    """Table and changes at ``key``: of each entry, where entries have names.
 
     In a list that replaces the base's each idle state may name its sources; new clusters must.
     """
-    if path not in _BY_NAME:
+    if key not in ("cluster", "idle_states"):
         yield data, changes
-    elif not (path == "cluster" and isinstance(changes, list)):
+    elif not (key == "cluster" and isinstance(changes, list)):
         before, after = _named(data), _named(changes)
         yield from ((before.get(name), entry) for name, entry in after.items())
 
@@ -437,15 +409,11 @@ def _own_columns(cluster: Data, changes: Data, own: str) -> bool:
     """The same for an OPP table, whose columns have a source each."""
     opps = changes.get("opps")
     rows = list(opps.values()) if isinstance(opps, dict) else opps if isinstance(opps, list) else []
-    new = {"khz"} if isinstance(opps, dict) and _new_rows(opps) else set()
+    complete = any(isinstance(row, dict) and {*OPP[1:]} <= {*row} for row in rows)
+    new = {"khz"} if isinstance(opps, dict) and complete else set()
     changed = {key for row in rows if isinstance(row, dict) for key in row if key in OPP} | new
     stated = changes.get("opp_sources")
     named = changed - set(stated if isinstance(stated, dict) else ())
     if named and isinstance(cluster.setdefault("opp_sources", {}), dict):
         cluster["opp_sources"].update(dict.fromkeys(named, own))
     return bool(named)
-
-
-def _new_rows(opps: Mapping[str, Any]) -> bool:
-    """Whether an OPP states all but its frequency, as one that the base does not have must."""
-    return any(isinstance(row, dict) and set(OPP[1:]) <= set(row) for row in opps.values())

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from eascope.configs.source import Sources
-from eascope.host.strict import StrictTable
+from eascope.configs.source import CLUSTER, cited
+from eascope.host.keys import Placed, key
 
 KEY = "clock_floors"
 
@@ -23,10 +23,26 @@ class ClockFloor:
     source: str
 
 
-def read_floors(
-    top: StrictTable, sources: Sources, opps: Mapping[str, Sequence[int]], *, complete: bool
-) -> tuple[ClockFloor, ...]:
-    """The tables ``[[clock_floors]]`` of a platform file, where it has some.
+@dataclass(frozen=True)
+class _Step:
+    khz: int = key("an OPP of `of`: in force from this request up", 1, 10_000_000, "kHz")
+    floor_khz: int = key("an OPP of `on`: its slowest clock", 1, 10_000_000, "kHz")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorsFile(Placed):
+    """Floors of one cluster's clock by what another one requests."""
+
+    of: str = key("whose request decides", form=CLUSTER)
+    on: str = key("whose clock has the floor", form=CLUSTER)
+    steps: tuple[_Step, ...] = key("floors, in ascending order", count=(1, 100))
+    source: str = cited("steps")
+
+
+def floors_of(
+    files: Sequence[FloorsFile], opps: Mapping[str, Sequence[int]], *, complete: bool
+) -> Iterator[ClockFloor]:
+    """The floors of the tables ``[[clock_floors]]``.
 
     :param opps: frequencies in kHz, ascending, by cluster.
     :param complete: the file states them itself. Those of a base may be of other clusters and OPPs:
@@ -34,29 +50,19 @@ def read_floors(
         higher one, or else the fastest, as in the driver.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    floors: list[ClockFloor] = []
-    for table in top.tables(KEY, 1, 8) if top.has(KEY) else ():
-        of, on = (table.text(key, opps if complete else ()) for key in ("of", "on"))
-        if of == on:
-            raise table.error("on", f"another cluster than {of}")
-        source = sources.of(table, "source")
-        present = of in opps and on in opps
-        last = (0, 0)
-        for row in table.tables("steps", 1, 100):
-            step = (
-                row.integer("khz", 1, 10_000_000, "kHz"),
-                row.integer("floor_khz", 1, 10_000_000, "kHz"),
-            )
-            for key, cluster, khz, before in zip(
-                ("khz", "floor_khz"), (of, on), step, last, strict=True
-            ):
-                if complete and khz not in opps[cluster]:
+    for own in files:
+        for name in ("of", "on") if complete else ():
+            own.place.one_of(name, opps)
+        if own.of == own.on:
+            raise own.place.error("on", f"another cluster than {own.of}")
+        last = _Step(0, 0)
+        for row, step in zip(own.place.rows("steps"), own.steps, strict=True):
+            for name, cluster in (("khz", own.of), ("floor_khz", own.on)):
+                if complete and row.data[name] not in opps[cluster]:
                     known = ", ".join(map(str, opps[cluster]))
-                    raise row.error(key, f"an OPP of {cluster}: {known}")
-                if khz <= before:
-                    raise row.error(key, f"more than {before}: steps in ascending order")
-            row.finish()
+                    raise row.error(name, f"an OPP of {cluster}: {known}")
+                if row.data[name] <= (before := getattr(last, name)):
+                    raise row.error(name, f"more than {before}: steps in ascending order")
             last = step
-            floors += [ClockFloor(of, step[0], on, step[1], source)] if present else []
-        table.finish()
-    return tuple(floors)
+            if own.of in opps and own.on in opps:
+                yield ClockFloor(own.of, step.khz, own.on, step.floor_khz, own.source)

@@ -14,14 +14,14 @@ value of each axis, by default the platform's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, fields, make_dataclass
+from typing import Any, ClassVar, TypeAlias, get_args, get_origin, get_type_hints
 
 from eascope.configs.billing import BILLED
 from eascope.configs.core import PIPELINES
-from eascope.configs.source import source_text
-from eascope.host.errors import names_allowed, unknown
-from eascope.host.strict import StrictTable
+from eascope.configs.source import SOURCE
+from eascope.host.errors import unknown
+from eascope.host.keys import Entry, Key, Placed, form_of, key, maybe
 
 #: What a knob is set to.
 Setting: TypeAlias = str | bool | int
@@ -140,22 +140,11 @@ class Knob:
         default = "the platform's" if self.default is None else self.default
         return f"{self.meaning} (default: {default})"
 
-    def read(self, table: StrictTable) -> Setting:
-        """The value in a table of a file.
-
-        :raises RequestError: one line with file, key, value and what is allowed.
-        """
-        if self.kind is bool:
-            return table.flag(self.name)
-        if self.kind is int:
-            return table.integer(self.name, *self.span)
-        return table.text(self.name, self.choices)
-
-    def read_of_axis(self, table: StrictTable) -> Setting:
-        """The same in ``[axes]``, where a switch is ``on`` or ``off``."""
-        if self.kind is bool:
-            return table.text(self.name, ("on", "off")) == "on"
-        return self.read(table)
+    @property
+    def entry(self) -> Entry:
+        """The key of a file that sets it."""
+        span, unit = self.span[:2] if self.kind is int else None, self.span[2]
+        return Entry(self.name, self.kind, Key(self.summary, span, unit, self.choices))
 
     def check(self, value: object) -> None:
         """Refuse a name that is no choice.
@@ -594,31 +583,44 @@ def axis_words(axis: str) -> str:
     return named.get(axis, axis.replace("_", " "))
 
 
-def read_axes(table: StrictTable) -> dict[str, tuple[AxisValue, ...]]:
-    """The ``[axes]`` of a platform file: alternatives by axis, instead of the common ones.
+@dataclass(frozen=True, kw_only=True)
+class AxisFile(Placed):
+    """A value of an axis in a platform file; its other keys are the axis's."""
 
-    :raises RequestError: one line: an unknown axis or key, a value that is not allowed.
-    """
-    axes = {}
-    for name in table.data:
-        if name not in AXES:
-            raise table.error(name, f"an axis{names_allowed(name, AXES).replace(': allowed', '')}")
-        if AXES[name].elsewhere:
-            raise table.error(name, f"no such axis here: {AXES[name].elsewhere} states it")
-        values = table.table(name)
-        axes[name] = tuple(_value(AXES[name], values.table(item), item) for item in values.data)
-    return axes
+    axis: ClassVar[Axis]
+
+    source: str = key("the source itself, not a name of one", form=SOURCE)
+
+    def check(self) -> None:
+        """The first key is stated, or another one that says the same."""
+        first, *others = self.axis.knobs
+        if not any(knob.default is None and knob.name in self.place.data for knob in others):
+            self.need(first.name)
+
+    def value(self, name: str) -> AxisValue:
+        """The value under its name; a switch is on or off."""
+        sets = {knob.name: knob.default for knob in self.axis.knobs}
+        for knob in (knob for knob in self.axis.knobs if knob.name in self.place.data):
+            stated = getattr(self, knob.name)
+            sets[knob.name] = stated == "on" if knob.kind is bool else stated
+        return AxisValue(name, sets, self.source)
 
 
-def _value(axis: Axis, table: StrictTable, name: str) -> AxisValue:
-    first, *others = axis.knobs
-    stated = [other for other in others if table.has(other.name)]
-    sets = {other.name: other.default for other in axis.knobs}
-    # What says the same in another way stands for the first key.
-    if not any(other.default is None for other in stated) or table.has(first.name):
-        sets[first.name] = first.read_of_axis(table)
-    for other in stated:
-        sets[other.name] = other.read_of_axis(table)
-    value = AxisValue(name, sets, source_text(table))
-    table.finish()
-    return value
+def _key(knob: Knob) -> tuple[str, Any, Any]:
+    if knob.kind is int:
+        return knob.name, int, maybe(knob.summary, *knob.span)
+    choices = ("on", "off") if knob.kind is bool else knob.choices
+    return knob.name, str, maybe(knob.summary, choices=choices)
+
+
+def _axis_key(name: str, axis: Axis) -> tuple[str, Any, Any]:
+    if axis.elsewhere:
+        none = form_of(lambda _: False, f"no such axis here: {axis.elsewhere} states it", enum=[])
+        return name, str, maybe(f"in {axis.elsewhere}", form=none)
+    more: dict[str, Any] = {"namespace": {"axis": axis}, "frozen": True, "kw_only": True}
+    value: Any = make_dataclass("Value", map(_key, axis.knobs), bases=(AxisFile,), **more)
+    return name, Mapping[str, value], key("values, by name", default={})
+
+
+#: The ``[axes]`` of a platform file: alternatives by axis, instead of the common ones.
+AXES_FILE: Any = make_dataclass("AxesFile", (_axis_key(*item) for item in AXES.items()))

@@ -18,15 +18,19 @@ from typing import Any
 
 from eascope.configs import opp_spacing
 from eascope.configs.activity import BUSY_LOOP, has_activity, load_activity
-from eascope.configs.delta import SOURCES
+from eascope.configs.cpunames import MAX_CPUS
 from eascope.configs.opp_spacing import OppRow, frequencies, rows
 from eascope.configs.platform import Cluster, Platform, Takes
-from eascope.configs.platform_file import MAX_CPUS, list_platforms, load_platform
+from eascope.configs.platform_file import PlatformFile, list_platforms, load_platform
 from eascope.host.errors import RequestError, names_allowed, nearest, shortened, shown
+from eascope.host.keys import entries_of
 from eascope.host.strict import is_name, toml_text
 
+_KEYS = entries_of(PlatformFile)
 #: Keys at the top of a platform file that an override may begin with, besides a cluster's name.
-TOP = {*SOURCES[""], *(table.partition(".")[0] for table in SOURCES)} - {"", "cluster"}
+TOP = {name for own in _KEYS.values() for name in own.key.of} | {
+    name for name, own in _KEYS.items() if any(below.key.of for below in own.below.values())
+} - {"cluster"}
 
 #: Keys below a cluster's name that stand for several figures.
 COMPUTED = {

@@ -3,32 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from eascope.configs.source import Sources
-from eascope.host.strict import StrictTable
+from eascope.configs.cpunames import MAX_CPUS
+from eascope.configs.source import cited
+from eascope.host.keys import key
 
-
-class HasOpps(Protocol):
-    """What of a cluster a budget is checked against."""
-
-    @property
-    def cpus(self) -> tuple[int, ...]:
-        """Its CPUs."""
-
-    @property
-    def min_khz(self) -> int:
-        """Frequency of its slowest OPP."""
+MOST_KHZ = 10_000_000
+CPUS_WORDS = "CPUs that are on, more in each step"
+KHZ_WORDS = "kHz, less in each step, and every cluster has an OPP that is not above it"
 
 
 @dataclass(frozen=True)
 class BudgetStep:
     """While up to ``cpus`` are on, no CPU is granted more than ``max_khz``."""
 
-    cpus: int
-    max_khz: int
+    cpus: int = key(
+        "in force while up to so many are on; the last one has all", 1, MAX_CPUS, CPUS_WORDS
+    )
+    max_khz: int = key("no OPP above it is granted", 1, MOST_KHZ, KHZ_WORDS)
 
 
 @dataclass(frozen=True)
@@ -41,42 +34,11 @@ class PackageBudget:
     :param interval_us: how often the controller counts the CPUs that are on.
     """
 
-    steps: tuple[BudgetStep, ...]
-    interval_us: int
-    source: str
-    interval_source: str
+    steps: tuple[BudgetStep, ...] = key("from few CPUs to all", count=(1, MAX_CPUS))
+    interval_us: int = key("from one count of the CPUs to the next", 100, 1_000_000, "us")
+    source: str = cited("steps")
+    interval_source: str = cited("interval_us")
 
     def max_khz(self, cpus: int) -> int:
         """What is granted at most while so many CPUs are on."""
         return next(step.max_khz for step in self.steps if cpus <= step.cpus)
-
-
-def read_package_budget(
-    top: StrictTable, sources: Sources, clusters: Sequence[HasOpps]
-) -> PackageBudget | None:
-    """The table ``[package_budget]`` of a platform file, where it has one.
-
-    :raises RequestError: one line with file, key, value and what is allowed.
-    """
-    if not top.has("package_budget"):
-        return None
-    table = top.table("package_budget")
-    interval = table.integer("interval_us", 100, 1_000_000, "us")
-    steps: list[BudgetStep] = []
-    total = sum(len(cluster.cpus) for cluster in clusters)
-    slowest = max(cluster.min_khz for cluster in clusters)
-    for row in table.tables("steps", 1, total):
-        least = steps[-1].cpus + 1 if steps else 1
-        cpus = row.integer("cpus", least, total, "CPUs that are on, more in each step")
-        most = steps[-1].max_khz - 1 if steps else 10_000_000
-        words = "kHz, less in each step, and every cluster has an OPP that is not above it"
-        steps.append(BudgetStep(cpus, row.integer("max_khz", slowest, most, words)))
-        row.finish()
-        last = row
-    if steps[-1].cpus != total:
-        raise last.error("cpus", f"{total} in the last step, all CPUs of the platform")
-    budget = PackageBudget(
-        tuple(steps), interval, sources.of(table, "source"), sources.of(table, "interval_source")
-    )
-    table.finish()
-    return budget

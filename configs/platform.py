@@ -8,7 +8,7 @@ objects. Units stand in the names: khz, uv (microvolt), uw (microwatt), us.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from eascope.configs.billing import (
     BY_THE_KERNELS,
     CHIP,
     HALF_OF_BUSY,
+    MAX_POWER_UW,
     Billing,
     BusyPower,
     ChipShared,
@@ -27,13 +28,22 @@ from eascope.configs.curves import Curves
 from eascope.configs.floors import ClockFloor
 from eascope.configs.knobs import LLC_ALL, LLC_CLUSTER, AxisValue
 from eascope.configs.package_budget import PackageBudget
+from eascope.configs.source import cited
 from eascope.host.errors import unknown
+from eascope.host.keys import NAME, key
 
 #: The largest capacity that the kernel knows (SCHED_CAPACITY_SCALE).
 CAPACITY_SCALE = 1024
 
 #: Power states of idle CPUs, by gem5's names in lower case.
 POWER_STATES = CLK_GATED, SRAM_RETENTION, OFF = ("clk_gated", "sram_retention", "off")
+
+#: The idle state that every CPU has.
+WFI = "wfi"
+#: What a time of an idle state may be.
+_TIME = (0, 100_000, "us")
+_TIMES = ("entry_us", "exit_us", "residency_us")
+AS_TOLD = "assumed: as the kernel is told, since the file states no times taken"
 
 
 @dataclass(frozen=True)
@@ -53,17 +63,17 @@ class Opp:
     ``turbo``: the kernel uses it only while its boost switch is on.
     """
 
-    khz: int
-    uv: int
-    power_uw: int
-    shared_uw: int
-    source: str
-    power_source: str
-    shared_source: str
-    turbo: bool = False
+    khz: int = key("frequency", 1_000, 10_000_000, "kHz")
+    uv: int = key("supply voltage", 100_000, 2_000_000, "uV")
+    power_uw: int = key("power of a fully busy CPU, for the kernel", 1, MAX_POWER_UW - 1, "uW")
+    shared_uw: int = key("power of the shared part while it is on", 0, MAX_POWER_UW - 1, "uW")
+    source: str = ""
+    power_source: str = ""
+    shared_source: str = ""
+    turbo: bool = key("a turbo OPP; these are the fastest", default=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Takes:
     """How long a CPU takes to enter an idle state and to leave it.
 
@@ -72,12 +82,18 @@ class Takes:
     :param stated: whether the file states it.
     """
 
-    entry_us: int
-    exit_us: int
-    last_entry_us: int
-    first_exit_us: int
-    source: str
+    entry_us: int = key("time to enter the state", *_TIME)
+    exit_us: int = key("time to leave the state", *_TIME)
+    last_entry_us: int = key("of the cluster's last CPU (default: entry_us)", *_TIME, default=-1)
+    first_exit_us: int = key("of the first, all in it (default: exit_us)", *_TIME, default=-1)
+    source: str = cited(*_TIMES[:2], "last_entry_us", "first_exit_us")
     stated: bool = True
+
+    def meaning(self) -> Takes:
+        """All four times."""
+        last, first = self.last_entry_us, self.first_exit_us
+        last, first = self.entry_us if last < 0 else last, self.exit_us if first < 0 else first
+        return replace(self, last_entry_us=last, first_exit_us=first)
 
     @property
     def by_cluster(self) -> bool:
@@ -93,7 +109,8 @@ class Takes:
 
 
 #: Of WFI: the kernel's own instructions take their time, and nothing is added to it.
-AT_ONCE = Takes(0, 0, 0, 0, "assumed: what the kernel's instructions around WFI take")
+_AROUND = "assumed: what the kernel's instructions around WFI take"
+AT_ONCE = Takes(entry_us=0, exit_us=0, source=_AROUND).meaning()
 
 
 @dataclass(frozen=True)
@@ -104,15 +121,26 @@ class IdleState:
     the machine does.
     """
 
-    name: str
-    entry_us: int
-    exit_us: int
-    residency_us: int
-    power_state: str
-    power_uw: int
-    source: str
-    power_source: str
-    takes: Takes
+    name: str = key("as in the device tree; the first is `wfi`", form=NAME)
+    entry_us: int = key("entry latency that the kernel is told, a worst case", *_TIME)
+    exit_us: int = key("exit latency that the kernel is told, a worst case", *_TIME)
+    residency_us: int = key("least stay that saves energy, for the kernel", 0, 10_000_000, "us")
+    power_state: str = key("what the derived model bills, by gem5's names", choices=POWER_STATES)
+    power_uw: int = key(
+        "power of a CPU in it, where `[idle]` says stated",
+        *(0, MAX_POWER_UW - 1, "uW, not above the lowest OPP's"),
+    )
+    source: str = cited(*_TIMES, "power_state", name="time_source")
+    power_source: str = cited("power_uw")
+    takes: Takes = key("what a CPU takes; not of wfi", default=None)
+
+    def meaning(self) -> IdleState:
+        """The state with what it takes: where nothing is stated, what the kernel is told.
+
+        The file's author may have measured that, and no other figure is of this machine.
+        """
+        told = Takes(entry_us=self.entry_us, exit_us=self.exit_us, source=AS_TOLD, stated=False)
+        return replace(self, takes=self.takes or (AT_ONCE if self.name == WFI else told.meaning()))
 
 
 @dataclass(frozen=True)

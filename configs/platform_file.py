@@ -7,56 +7,47 @@ Everything in a file is checked before anything is built on it.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, ClassVar
 
 from eascope.configs.billing import (
+    BY_THE_KERNELS,
     CHIP,
+    HALF_OF_BUSY,
+    MAX_POWER_UW,
     SMOOTH,
+    TABLES,
     WATTSON,
     Billing,
-    read_billing,
-    read_busy,
-    read_chip_shared,
-    read_idle,
+    BillingFile,
+    BusyTables,
+    ChipShared,
+    Idle,
+    IdleFile,
 )
-from eascope.configs.core import list_cores, load_core, read_cache
-from eascope.configs.cpunames import ANY, LARGEST
-from eascope.configs.curves import curves_digest, is_file_of_curves, read_curves
+from eascope.configs.core import SharedCache, cache_of, list_cores, load_core
+from eascope.configs.cpunames import ANY, LARGEST, MAX_CPUS
+from eascope.configs.curves import CurvesFile, curves_digest, curves_of, is_file_of_curves
 from eascope.configs.delta import Described, describe, is_shipped, platform_path, with_origin
 from eascope.configs.floors import KEY as FLOORS
-from eascope.configs.floors import read_floors
-from eascope.configs.knobs import LLC, LLC_CLUSTER, read_axes
-from eascope.configs.package_budget import read_package_budget
-from eascope.configs.platform import (
-    AT_ONCE,
-    L3,
-    POWER_STATES,
-    Cluster,
-    Dvfs,
-    IdleState,
-    Opp,
-    Platform,
-    Takes,
-)
-from eascope.configs.source import Sources
+from eascope.configs.floors import FloorsFile, floors_of
+from eascope.configs.knobs import AXES_FILE, LLC, LLC_CLUSTER
+from eascope.configs.package_budget import CPUS_WORDS, KHZ_WORDS, MOST_KHZ, PackageBudget
+from eascope.configs.platform import L3, WFI, Cluster, Dvfs, IdleState, Opp, Platform
+from eascope.configs.source import SOURCE, cited, sources_of
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.errors import RequestError, bad_input, nearest
+from eascope.host.errors import RequestError, bad_input
+from eascope.host.keys import NAME, Place, Placed, entries_of, key, maybe, named, same
 from eascope.host.strict import StrictTable, read_toml
 
-#: Of the whole file: a misspelt one is named as what it is.
-KEYS = (
-    *("schema", "name", "summary", "temperature_c", "temperature_source"),
-    *("memory_mib", "memory_source", "llc", "llc_source", "billing", "idle", "shared", "curves"),
-    *("dvfs", "axes", "package_budget", "clock_floors", "l3", "sources", "cluster"),
-)
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
-#: As many as every kernel knows (CONFIG_NR_CPUS); an engine states its own limit.
-MAX_CPUS = 32
 #: Room that the fast engine's plugin has (it is compiled with these numbers).
 MAX_CLUSTERS, MAX_OPPS, MAX_IDLE_STATES = 8, 64, 8
+_UW, _DEEPEST = (0, MAX_POWER_UW - 1), named("the deepest idle state")
 
 #: What the device tree calls a complete platform file that is not one of `PLATFORMS`: it lies in
 #: the guest's memory, where a name of another length is another run.
@@ -65,10 +56,105 @@ OWN_MODEL = "own"
 #: Bases that were checked, with their content: hundreds of platforms of a campaign have the same.
 _SOUND: set[tuple[str, str, str, bytes]] = set()
 
-AS_TOLD = "assumed: as the kernel is told, since the file states no times taken"
 
-#: Largest power of one CPU that the kernel's energy model takes (EM_MAX_POWER).
-MAX_POWER_UW = 64_000_000
+@dataclass(frozen=True, kw_only=True)
+class _Board(Placed):
+    transition_latency_us: int = key("time of a frequency change", 1, 10_000, "us")
+    transition_latency_source: str = cited("transition_latency_us")
+    rate_limit_us: int = key("schedutil's rate limit, at least that time", 1, 1_000_000, "us")
+    rate_limit_source: str = cited("rate_limit_us")
+    fast_switch: bool | None = key("whether schedutil changes frequencies without its thread")
+    fast_switch_source: str | None = cited("fast_switch")
+
+    def check(self) -> None:
+        """A request that comes while one is in flight replaces it and starts the latency again."""
+        self.need_with("fast_switch_source", "fast_switch", there=self.fast_switch is not None)
+        if self.rate_limit_us < self.transition_latency_us:
+            allowed = f"at least transition_latency_us ({self.transition_latency_us})"
+            allowed += ", or a cluster may never change its OPP"
+            raise self.place.error("rate_limit_us", allowed)
+
+    def dvfs(self) -> Dvfs:
+        """The same, with the sources of what is stated."""
+        stated, fast = sources_of(self), self.fast_switch is not False
+        return Dvfs(self.transition_latency_us, self.rate_limit_us, fast, stated)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Dvfs(_Board):
+    fast_switch: bool | None = maybe("as in [dvfs.board] (default: true)")
+    fast_switch_source: str | None = cited("fast_switch", default=None)
+    boost: bool = key("whether the kernel uses turbo OPPs from boot on", default=False)
+    board: _Board | None = maybe("how the board itself changes frequencies")
+
+
+@dataclass(frozen=True)
+class _OppSources:
+    khz: str = cited("khz")
+    uv: str = cited("uv")
+    power_uw: str = cited("power_uw")
+    shared_uw: str = cited("shared_uw")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cluster(Placed):
+    name: str = key("how scenarios address its CPUs: `little:0`, `big:*`", form=NAME)
+    core: str = key("a core file", choices=list_cores)
+    cpus: int = key("number of CPUs", 1, MAX_CPUS)
+    capacity_dmips_mhz: int = key("as in the device tree", 1, 65535, "relative speed per MHz")
+    capacity_source: str = cited("capacity_dmips_mhz")
+    opps: tuple[Opp, ...] = key("OPPs, slowest first", count=(1, MAX_OPPS))
+    opp_sources: _OppSources = key("sources of the OPPs, by key")
+    busy: BusyTables | None = maybe("powers of a busy CPU that billing offers")
+    shared_off_uw: int = key("of the sleeping shared part", *_UW, "uW, not above the OPPs'")
+    shared_off_source: str = cited("shared_off_uw")
+    idle_states: tuple[IdleState, ...] = key("from wfi to the deepest", count=(1, MAX_IDLE_STATES))
+    cluster_sleep: str | None = maybe("in which the shared part is off, too", form=_DEEPEST)
+    l2: SharedCache = key("the cache of the cluster")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _L3(SharedCache):
+    latency_ns: int = key("latency", 1, 1000, "ns of a look-up")
+    source: str = cited("size_kib", "ways", "line_bytes", "latency_ns")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlatformFile(Placed):
+    """A platform in its complete form."""
+
+    schema_version: ClassVar[int] = 1
+
+    name: str = key("the name of the file without `.toml`", form=NAME)
+    summary: str = key("one line for `eascope list platforms`")
+    temperature_c: float = key("temperature of the silicon", -40, 125, "degrees Celsius")
+    temperature_source: str = cited("temperature_c")
+    memory_mib: int = key("the guest's memory", 128, 16384, "MiB")
+    memory_source: str = cited("memory_mib")
+    llc: str | None = maybe("CPUs that share the last-level cache (default: cluster)", choices=LLC)
+    llc_source: str | None = cited("llc", default=None)
+    billing: Billing = key("powers that it offers", table=BillingFile, default=BY_THE_KERNELS)
+    idle: IdleFile | None = maybe("billing of idle CPUs")
+    shared: ChipShared | None = maybe("a part that all CPUs of the chip share")
+    curves: CurvesFile | None = maybe("powers by the clocks of several clusters")
+    dvfs: _Dvfs = key("how frequencies change")
+    axes: Any = key("values of model axes", table=AXES_FILE, default={})
+    package_budget: PackageBudget | None = maybe("highest clock by the number of CPUs that are on")
+    clock_floors: tuple[FloorsFile, ...] = key("of clocks, by others", count=(1, 8), default=())
+    l3: _L3 | None = maybe("a cache that all clusters share")
+    sources: Mapping[str, str] = key("texts, by the names that figures cite", each=SOURCE)
+    cluster: tuple[_Cluster, ...] = key("clusters, in CPU order", count=(1, MAX_CLUSTERS))
+
+    def check(self) -> None:
+        """What several tables say together."""
+        self.need_with("llc_source", "llc", there=self.llc is not None)
+        if self.shared:
+            self.place.inside("shared").within(
+                "off_uw", 0, self.shared.on_uw, "uW, not above on_uw"
+            )
+        opps = (opp for cluster in self.cluster for opp in cluster.opps)
+        if self.dvfs.boost and not any(opp.turbo for opp in opps):
+            raise self.dvfs.place.error("boost", "false where no OPP has turbo = true")
 
 
 def list_platforms(directory: Path = PLATFORMS) -> list[tuple[str, str | RequestError]]:
@@ -106,7 +192,7 @@ def read_platform(path: Path, shipped: Path = PLATFORMS) -> Platform:
             _platform(described, source, shipped)
             _SOUND.add(key)
 
-    described = describe(path, shipped, check)
+    described = describe(path, shipped, check, entries_of(PlatformFile))
     try:
         return _platform(described, path, shipped)
     except RequestError as error:
@@ -116,95 +202,67 @@ def read_platform(path: Path, shipped: Path = PLATFORMS) -> Platform:
 def _platform(described: Described, path: Path, shipped: Path) -> Platform:
     """What is described, checked as a whole."""
     top = described.top
-    top.only(KEYS)
-    top.integer("schema", 1, 1)
-    name = top.name("name")
-    if name != path.stem:
-        raise top.error("name", f"{path.stem!r}, the file's own name")
-    summary = top.text("summary")
+    top.only(entries_of(PlatformFile))
     sources = described.sources()
-    temperature = top.number("temperature_c", -40, 125, "degrees Celsius")
-    memory = top.integer("memory_mib", 128, 16384, "MiB")
-    switching = top.table("dvfs")
-    boost = switching.has("boost") and switching.flag("boost")
-    dvfs, board_dvfs = _read_dvfs(switching, sources), None
-    if switching.has("board"):  # how the board itself changes frequencies: everything is stated
-        board = switching.table("board")
-        board.flag("fast_switch")
-        board_dvfs = _read_dvfs(board, sources)
-        board.finish()
-    switching.finish()
-    control_sources = {
-        "temperature_c": sources.of(top, "temperature_source"),
-        "memory_mib": sources.of(top, "memory_source"),
-        **dvfs.sources,
-    }
-    billing = read_billing(top)
-    idle, idle_sources = read_idle(top, sources)
-    shared = read_chip_shared(top, sources)
-    llc = top.text("llc", LLC) if top.has("llc") else LLC_CLUSTER
-    if top.has("llc"):
-        control_sources["llc"] = sources.of(top, "llc_source")
-    clusters = tuple(
-        replace(cluster, boost=boost)
-        for cluster in _read_clusters(described.clusters(MAX_CLUSTERS), sources, billing)
-    )
-    if boost and not any(cluster.has_turbo for cluster in clusters):
-        raise switching.error("boost", "false where no OPP has turbo = true")
-    l3 = _read_l3(top.table("l3"), sources) if top.has("l3") else None
-    package_budget = read_package_budget(top, sources, clusters)
-    floors = read_floors(
-        top,
-        sources,
-        {cluster.name: [opp.khz for opp in cluster.opps] for cluster in clusters},
-        complete=FLOORS in described.own,
-    )
-    curves = read_curves(
-        top,
-        sources,
-        {
-            cluster.name: (deepest.takes.exit_us, deepest.residency_us)
-            for cluster in clusters
-            for deepest in cluster.idle_states[-1:]
-        },
-        complete=not described.base,
-    )
-    if curves is None and {WATTSON, SMOOTH} & {*billing.offers}:
-        raise top.table("billing").error("offers", "wattson and wattson-smooth with [curves] alone")
-    if curves and not curves.rail and SMOOTH in billing.offers:
-        raise top.table("billing").error("offers", "wattson-smooth with curves of a rail alone")
-    axes = read_axes(top.table("axes")) if top.has("axes") else {}
-    top.finish()
+    files = [table.decoded(_Cluster, cited=sources) for table in described.clusters(MAX_CLUSTERS)]
+    own = top.decoded(PlatformFile, cited=sources, cluster=tuple(files))
+    if own.name != path.stem:
+        raise top.error("name", f"{path.stem!r}, the file's own name")
+    clusters: list[Cluster] = []
+    for file in files:
+        clusters.append(_cluster(file, clusters, own))
+    if own.package_budget:
+        _check_budget(own.package_budget, top.inside("package_budget"), clusters)
+    clocks = {cluster.name: [opp.khz for opp in cluster.opps] for cluster in clusters}
+    floors = tuple(floors_of(own.clock_floors, clocks, complete=FLOORS in described.own))
+    deepest = {cluster.name: cluster.idle_states[-1] for cluster in clusters}
+    stays = {name: (state.takes.exit_us, state.residency_us) for name, state in deepest.items()}
+    curves = own.curves and curves_of(own.curves, stays, complete=not described.base)
+    if curves is None and {WATTSON, SMOOTH} & {*own.billing.offers}:
+        allowed = "wattson and wattson-smooth with [curves] alone"
+        raise top.inside("billing").error("offers", allowed)
+    if curves and not curves.rail and SMOOTH in own.billing.offers:
+        raise top.inside("billing").error("offers", "wattson-smooth with curves of a rail alone")
     sources.finish()
-    named = is_shipped(path, shipped)
-    return Platform(
-        name=name,
-        summary=summary,
-        path=path,
-        clusters=clusters,
-        transition_latency_us=dvfs.transition_latency_us,
-        rate_limit_us=dvfs.rate_limit_us,
-        temperature_c=temperature,
-        memory_mib=memory,
-        control_sources=control_sources,
-        sources=sources.texts,
-        digest=_digest(top, clusters),
-        model=name if named else described.base or OWN_MODEL,
-        base=described.base,
-        own=not named,
-        l3=l3,
-        fast_switch=dvfs.fast_switch,
-        board_dvfs=board_dvfs,
-        billing=billing,
-        llc=llc,
-        axes=axes,
-        shared=shared,
-        idle=idle,
-        idle_sources=idle_sources,
-        package_budget=package_budget,
-        floors=floors,
-        curves=curves,
-    )
+    axes = {axis: getattr(own.axes, axis) for axis in top.data.get("axes", {})}
+    named, dvfs, idle = is_shipped(path, shipped), own.dvfs.dvfs(), own.idle
+    first = {"temperature_c": own.temperature_source, "memory_mib": own.memory_source}
+    made: dict[str, Any] = {
+        "path": path,
+        "axes": {axis: tuple(axes[axis][name].value(name) for name in axes[axis]) for axis in axes},
+        "clusters": tuple(clusters),
+        "control_sources": {**first, **dvfs.sources, **sources_of(own)},
+        "sources": own.sources,
+        "digest": _digest(top, clusters),
+        "model": path.stem if named else described.base or OWN_MODEL,
+        "base": described.base,
+        "own": not named,
+        "l3": own.l3 and L3(cache_of(own.l3, 3), own.l3.latency_ns),
+        "board_dvfs": own.dvfs.board and own.dvfs.board.dvfs(),
+        "llc": own.llc or LLC_CLUSTER,
+        "idle": Idle(**same(Idle, idle)) if idle else HALF_OF_BUSY,
+        "idle_sources": sources_of(idle) if idle else {},
+        "floors": floors,
+        "curves": curves,
+    }
+    return Platform(**same(Platform, own) | same(Platform, dvfs) | made)
+
+
+def _check_budget(budget: PackageBudget, place: Place, clusters: Sequence[Cluster]) -> None:
+    """Refuse steps that do not descend, or are of other CPUs and OPPs than the platform's.
+
+    :raises RequestError: one line with file, key, value and what is allowed.
+    """
+    least, most = 1, MOST_KHZ
+    total = sum(len(cluster.cpus) for cluster in clusters)
+    slowest = max(cluster.min_khz for cluster in clusters)
+    rows = place.rows("steps")
+    for row, step in zip(rows, budget.steps, strict=True):
+        row.within("cpus", least, total, CPUS_WORDS)
+        row.within("max_khz", slowest, most, KHZ_WORDS)
+        least, most = step.cpus + 1, step.max_khz - 1
+    if budget.steps[-1].cpus != total:
+        raise rows[-1].error("cpus", f"{total} in the last step, all CPUs of the platform")
 
 
 def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
@@ -220,218 +278,102 @@ def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
     return sha256_bytes(canonical_json({"platform": figures, "cores": cores, **stated}))
 
 
-def _read_l3(table: StrictTable, sources: Sources) -> L3:
-    """The cache that all clusters share."""
-    latency = table.integer("latency_ns", 1, 1000, "ns of a look-up")
-    return L3(read_cache(table, 3, sources.of(table, "source")), latency)
-
-
-def _read_dvfs(table: StrictTable, sources: Sources) -> Dvfs:
-    """Times of a frequency change in us, and whether the scheduler itself requests it."""
-    latency = table.integer("transition_latency_us", 1, 10_000, "us")
-    rate_limit = table.integer("rate_limit_us", 1, 1_000_000, "us")
-    if rate_limit < latency:
-        # A request that comes while one is in flight replaces it and starts the latency again.
-        raise table.error(
-            "rate_limit_us",
-            f"at least transition_latency_us ({latency}), or a cluster may never change its OPP",
-        )
-    stated = {
-        "transition_latency_us": sources.of(table, "transition_latency_source"),
-        "rate_limit_us": sources.of(table, "rate_limit_source"),
+def _cluster(own: _Cluster, before: Sequence[Cluster], platform: PlatformFile) -> Cluster:
+    """A cluster, with CPUs numbered after those ``before`` it."""
+    if own.name in (ANY, LARGEST, CHIP, *(cluster.name for cluster in before)):
+        allowed = f"a name that no other cluster has, and none of {ANY}, {LARGEST}, {CHIP}"
+        raise own.place.error("name", allowed)
+    first = sum(len(cluster.cpus) for cluster in before)
+    if first + own.cpus > MAX_CPUS:
+        allowed = f"at most {MAX_CPUS} CPUs on the whole platform, {first} are there already "
+        raise own.place.error("cpus", f"{allowed}(the kernels' CONFIG_NR_CPUS)")
+    _check_opps(own)
+    _check_idle_states(own)
+    own.place.within("shared_off_uw", 0, own.opps[0].shared_uw, "uW, not above the OPPs'")
+    columns, points = own.opp_sources, [(opp.khz, opp.uv) for opp in own.opps]
+    voltages = "" if columns.uv == columns.khz else f"; voltages {columns.uv}"
+    sources: dict[str, Any] = {
+        "source": f"{columns.khz}{voltages}",
+        "power_source": columns.power_uw,
+        "shared_source": columns.shared_uw,
     }
-    fast_switch = True
-    if table.has("fast_switch"):
-        fast_switch = table.flag("fast_switch")
-        stated["fast_switch"] = sources.of(table, "fast_switch_source")
-    return Dvfs(latency, rate_limit, fast_switch, stated)
-
-
-def _read_clusters(
-    tables: tuple[StrictTable, ...], sources: Sources, billing: Billing
-) -> tuple[Cluster, ...]:
-    """All clusters, with CPUs numbered in the file's order."""
-    clusters: list[Cluster] = []
-    for table in tables:
-        name = table.name("name")
-        if name in (ANY, LARGEST, CHIP) or name in [cluster.name for cluster in clusters]:
-            allowed = f"a name that no other cluster has, and none of {ANY}, {LARGEST}, {CHIP}"
-            raise table.error("name", allowed)
-        first = sum(len(cluster.cpus) for cluster in clusters)
-        count = table.integer("cpus", 1, MAX_CPUS)
-        if first + count > MAX_CPUS:
-            raise table.error(
-                "cpus",
-                f"at most {MAX_CPUS} CPUs on the whole platform, {first} are there already "
-                "(the kernels' CONFIG_NR_CPUS)",
-            )
-        cpus = tuple(range(first, first + count))
-        clusters.append(_read_cluster(table, sources, name, len(clusters), cpus, billing))
-    return tuple(clusters)
-
-
-def _read_cluster(
-    table: StrictTable,
-    sources: Sources,
-    name: str,
-    index: int,
-    cpus: tuple[int, ...],
-    billing: Billing,
-) -> Cluster:
-    core = table.text("core")
-    known = list_cores()
-    if core not in known:
-        raise table.error("core", f"{', '.join(known)}{nearest(core, known)}")
-    opps = _read_opps(table, sources)
-    states = _read_idle_states(table, sources, opps[0].power_uw)
-    l2 = table.table("l2")
-    cluster = Cluster(
-        index=index,
-        name=name,
-        core=load_core(core),
-        cpus=cpus,
-        capacity_dmips_mhz=table.integer("capacity_dmips_mhz", 1, 65535, "relative speed per MHz"),
-        capacity_source=sources.of(table, "capacity_source"),
-        opps=opps,
-        idle_states=states,
-        cluster_sleep=_read_cluster_sleep(table, states),
-        shared_off_uw=table.integer(
-            "shared_off_uw", 0, opps[0].shared_uw, "uW, not above the OPPs'"
+    made: dict[str, Any] = {
+        "index": len(before),
+        "core": load_core(own.core),
+        "cpus": tuple(range(first, first + own.cpus)),
+        "opps": tuple(replace(opp, **sources) for opp in own.opps),
+        "cluster_sleep": len(own.idle_states) - 1 if own.cluster_sleep else None,
+        "l2": cache_of(own.l2, 2),
+        "busy": tuple(
+            getattr(own.busy, name).power(name, points) for name in _tables(own, platform)
         ),
-        shared_off_source=sources.of(table, "shared_off_source"),
-        l2=read_cache(l2, 2, sources.of(l2, "source")),
-        busy=read_busy(table, [(opp.khz, opp.uv) for opp in opps], sources, billing),
-    )
-    table.finish()
-    return cluster
+        "boost": platform.dvfs.boost,
+    }
+    return Cluster(**same(Cluster, own) | made)
 
 
-def _read_opps(table: StrictTable, sources: Sources) -> tuple[Opp, ...]:
-    """The OPP table, by ascending clocks; a faster OPP never has less voltage.
+def _tables(own: _Cluster, platform: PlatformFile) -> list[str]:
+    """The tables ``busy.NAME`` of a cluster: one for each table of powers that is offered."""
+    wanted = [name for name in TABLES if name in platform.billing.offers]
+    if wanted:
+        own.need("busy")
+        own.place.inside("busy").exactly(wanted)
+    elif "busy" in own.place.data:
+        raise own.place.error("busy", f"only where billing offers {' or '.join(TABLES)}")
+    return wanted
+
+
+def _check_opps(own: _Cluster) -> None:
+    """Clocks ascend, a faster OPP never has less voltage, and turbo OPPs are the fastest.
 
     It may have less power: measurements have such rows, and Linux takes an energy model with them
     (``em_create_perf_table()``) and marks what is inefficient (``em_compute_costs()``).
     """
-    columns = table.table("opp_sources")
-    clock_source = sources.of(columns, "khz")
-    if sources.of(columns, "uv") != clock_source:
-        clock_source = f"{clock_source}; voltages {sources.of(columns, 'uv')}"
-    power_source = sources.of(columns, "power_uw")
-    shared_source = sources.of(columns, "shared_uw")
-    columns.finish()
-    opps: list[Opp] = []
-    for row in table.tables("opps", 1, MAX_OPPS):
-        opp = Opp(
-            khz=row.integer("khz", 1_000, 10_000_000, "kHz"),
-            uv=row.integer("uv", 100_000, 2_000_000, "uV"),
-            power_uw=row.integer("power_uw", 1, MAX_POWER_UW - 1, "uW"),
-            shared_uw=row.integer("shared_uw", 0, MAX_POWER_UW - 1, "uW"),
-            source=clock_source,
-            power_source=power_source,
-            shared_source=shared_source,
-            turbo=row.has("turbo") and row.flag("turbo"),
-        )
-        row.finish()
-        if opp.turbo and not opps:
-            raise row.error("turbo", "false at the slowest OPP: one at least is no turbo OPP")
-        if opps:
-            _check_ascends(row, opps[-1], opp)
-            if opps[-1].turbo and not opp.turbo:
-                before = f"{opps[-1].khz} kHz is one"
-                raise bad_input(
-                    row.file, row.key("turbo"), False, f"true: turbo OPPs are the fastest, {before}"
-                )
-        opps.append(opp)
-    return tuple(opps)
+    rows = own.place.rows("opps")
+    if own.opps[0].turbo:
+        raise rows[0].error("turbo", "false at the slowest OPP: one at least is no turbo OPP")
+    for row, (before, opp) in zip(rows[1:], pairwise(own.opps), strict=True):
+        if opp.khz <= before.khz:
+            raise row.error("khz", f"more than {before.khz}: OPPs in ascending order")
+        if opp.uv < before.uv:
+            raise row.error("uv", f"at least {before.uv}: OPPs in ascending order")
+        if before.turbo and not opp.turbo:
+            allowed = f"true: turbo OPPs are the fastest, {before.khz} kHz is one"
+            raise bad_input(row.file, row.key("turbo"), False, allowed)
 
 
-def _check_ascends(row: StrictTable, before: Opp, opp: Opp) -> None:
-    for key, strict in (("khz", True), ("uv", False)):
-        last, this = getattr(before, key), getattr(opp, key)
-        if this < last or (strict and this == last):
-            raise row.error(
-                key, f"{'more than' if strict else 'at least'} {last}: OPPs in ascending order"
-            )
-
-
-def _read_idle_states(table: StrictTable, sources: Sources, busy_uw: int) -> tuple[IdleState, ...]:
-    """The idle states, WFI first, each deeper: longer residency, no shorter exit, no more power."""
-    states: list[IdleState] = []
-    rows = table.tables("idle_states", 1, MAX_IDLE_STATES)
-    for row in rows:
-        told = (
-            row.integer("entry_us", 0, 100_000, "us"),
-            row.integer("exit_us", 0, 100_000, "us"),
-        )
-        sleeps = row is rows[-1] and table.has("cluster_sleep")
-        state = IdleState(
-            name=row.name("name"),
-            entry_us=told[0],
-            exit_us=told[1],
-            residency_us=row.integer("residency_us", 0, 10_000_000, "us"),
-            power_state=row.text("power_state", POWER_STATES),
-            power_uw=row.integer("power_uw", 0, busy_uw, "uW, not above the lowest OPP's"),
-            source=sources.of(row, "time_source"),
-            power_source=sources.of(row, "power_source"),
-            takes=_read_takes(row, sources, told, sleeps=sleeps) if states else AT_ONCE,
-        )
-        if not states and row.has("takes"):
+def _check_idle_states(own: _Cluster) -> None:
+    """WFI first, each deeper: longer residency, no shorter exit, no more power."""
+    rows, states = own.place.rows("idle_states"), own.idle_states
+    if own.cluster_sleep is not None:
+        if len(states) < 2:
+            allowed = "only where an idle state below WFI could be it"
+            raise own.place.error("cluster_sleep", allowed)
+        own.place.one_of("cluster_sleep", [states[-1].name])
+    for number, (row, state) in enumerate(zip(rows, states, strict=True)):
+        row.within("power_uw", 0, own.opps[0].power_uw, "uW, not above the lowest OPP's")
+        if not number and "takes" in row.data:
             raise row.error("takes", "none of wfi, which takes what the kernel's instructions take")
-        row.finish()
-        if not states and state.name != "wfi":
-            raise row.error("name", "'wfi': the first idle state is WFI")
-        if state.name in [known.name for known in states]:
+        if not number and state.name != WFI:
+            raise row.error("name", f"{WFI!r}: the first idle state is WFI")
+        if state.name in [known.name for known in states[:number]]:
             raise row.error("name", "a name that no other idle state of the cluster has")
-        if states:
-            _check_deeper(row, states[-1], state)
-        states.append(state)
-    return tuple(states)
+        if number:
+            _check_deeper(row, states[number - 1], state)
+        sleeps = own.cluster_sleep is not None and number == len(states) - 1
+        takes = row.inside("takes") if "takes" in row.data else row
+        for name in ("last_entry_us", "first_exit_us"):
+            if name in takes.data and not sleeps:
+                allowed = "only in the idle state that is the cluster's cluster_sleep"
+                raise takes.error(name, allowed)
 
 
-def _read_takes(
-    row: StrictTable, sources: Sources, told: tuple[int, int], *, sleeps: bool
-) -> Takes:
-    """What entering and leaving a state takes.
-
-    :param told: what the kernel is told. Of a file that does not say, the machine takes it: its
-        author may have measured it, and no other figure is of this machine.
-    :param sleeps: whether it is the cluster's sleep, which has a last CPU to enter.
-    """
-    if not row.has("takes"):
-        entry, exit_ = told
-        return Takes(entry, exit_, entry, exit_, AS_TOLD, stated=False)
-    table = row.table("takes")
-
-    def time(key: str, otherwise: int | None = None) -> int:
-        if otherwise is not None and not table.has(key):
-            return otherwise
-        if otherwise is not None and not sleeps:
-            raise table.error(key, "only in the idle state that is the cluster's cluster_sleep")
-        return table.integer(key, 0, 100_000, "us")
-
-    entry, exit_ = time("entry_us"), time("exit_us")
-    last, first = time("last_entry_us", entry), time("first_exit_us", exit_)
-    takes = Takes(entry, exit_, last, first, sources.of(table, "source"))
-    table.finish()
-    return takes
-
-
-def _read_cluster_sleep(table: StrictTable, states: tuple[IdleState, ...]) -> int | None:
-    """Number of the idle state that is cluster-sleep, where the cluster has one: its last."""
-    if not table.has("cluster_sleep"):
-        return None
-    if len(states) < 2:
-        raise table.error("cluster_sleep", "only where an idle state below WFI could be it")
-    table.text("cluster_sleep", [states[-1].name])
-    return len(states) - 1
-
-
-def _check_deeper(row: StrictTable, before: IdleState, state: IdleState) -> None:
-    for key, more in (("exit_us", 0), ("residency_us", 1)):
-        last = getattr(before, key)
-        if getattr(state, key) < last + more:
+def _check_deeper(row: Place, before: IdleState, state: IdleState) -> None:
+    for name, more in (("exit_us", 0), ("residency_us", 1)):
+        last = getattr(before, name)
+        if getattr(state, name) < last + more:
             least = f"more than {last}" if more else f"at least {last}"
-            raise row.error(key, f"{least}: idle states from shallow to deep")
+            raise row.error(name, f"{least}: idle states from shallow to deep")
     if state.power_uw > before.power_uw:
         raise row.error(
             "power_uw", f"at most {before.power_uw}: a deeper idle state never takes more power"

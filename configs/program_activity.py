@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from eascope.configs.activity import ACTIVITY
 from eascope.configs.platform import Cluster, Platform
+from eascope.configs.system_activity import ORIGIN
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.strict import StrictTable, read_json
+from eascope.host.keys import NAME, Placed, key
+from eascope.host.strict import read_json
 
 #: Of these files.
 SCHEMA = 1
@@ -23,8 +26,6 @@ SCHEMA = 1
 FOLDER = "programs"
 #: How far the time of an instruction may lie from what was measured at an OPP.
 MOST_RESIDUAL = 0.05
-#: Where the figures come from: keys of ``provenance`` whose values are texts.
-PROVENANCE = ("gem5", "gem5_sha256", "scenario", "variant", "mode", "command")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,54 @@ class ClusterProgram:
 
 
 @dataclass(frozen=True)
+class _Samples:
+    count: int = key("samples that have the program's code", 1, 10**6)
+    instructions: int = key("of all samples, in user space", 1, 10**15)
+    cycles: int = key("of all samples, in user space", 1, 10**15)
+    interval: float = key("half of the mean's 95 % interval, relative to it", 0, 10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Times(Placed):
+    cycles: float = key("of an instruction", 0.05, 1000, "cycles per instruction")
+    memory_ns: float = key("that no clock shortens", 0, 1000, "ns per instruction")
+    samples: Mapping[str, _Samples] = key("by the kHz of OPPs, one or more")
+
+    def of(self, cluster: Cluster) -> ClusterProgram:
+        """The same for a cluster, where it agrees with the samples."""
+        known = {str(opp.khz): opp.khz for opp in cluster.opps}
+        if not {*self.samples} & {*known}:
+            raise self.place.error("samples", f"tables named by the kHz of {cluster.name}'s OPPs")
+        self.place.inside("samples").only(known)
+        there = [khz for khz in known if khz in self.samples]
+        samples = [ProgramSamples(known[khz], **vars(self.samples[khz])) for khz in there]
+        program = ClusterProgram(cluster.name, self.cycles, self.memory_ns, tuple(samples))
+        for sample in samples:
+            measured = sample.cycles / sample.instructions
+            stated = program.ns(sample.khz) * sample.khz / 1e6
+            if abs(stated / measured - 1) > MOST_RESIDUAL:
+                allowed = (
+                    f"such that an instruction takes {measured:.4g} cycles at {sample.khz} kHz "
+                    f"within {MOST_RESIDUAL:.0%}, as measured, and not {stated:.4g}"
+                )
+                raise self.place.error("cycles", allowed)
+        return program
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """A program's file."""
+
+    schema_version: ClassVar[int] = SCHEMA
+
+    platform: str = key("the platform, by the place of the file", form=NAME)
+    program: str = key("the program, by the place of the file", form=NAME)
+    provenance: Any = key("the cell that was sampled", table=ORIGIN)
+    conditions: str = key("the conditions of the samples")
+    clusters: Mapping[str, _Times] = key("times by cluster")
+
+
+@dataclass(frozen=True)
 class ProgramActivity:
     """A program's file; ``clusters`` are in the platform's order.
 
@@ -88,57 +137,11 @@ def load_program(
     if not path.exists():
         return None
     top = read_json(path)
-    top.integer("schema", SCHEMA, SCHEMA)
-    for key, own in (("platform", platform.name), ("program", program)):
-        if top.name(key) != own:
-            raise top.error(key, f"{own!r}, by the file's place")
-    origin = top.table("provenance")
-    provenance = {key: origin.text(key) for key in PROVENANCE}
-    origin.finish()
-    conditions = top.text("conditions")
-    table = top.table("clusters")
-    clusters = tuple(
-        _read_cluster(table.table(cluster.name), cluster) for cluster in platform.clusters
-    )
-    for part in (table, top):
-        part.finish()
+    own = top.decoded(ProgramFile)
+    for name, is_own in (("platform", platform.name), ("program", program)):
+        if top.data[name] != is_own:
+            raise top.error(name, f"{is_own!r}, by the file's place")
+    top.inside("clusters").exactly([cluster.name for cluster in platform.clusters])
+    clusters = tuple(own.clusters[cluster.name].of(cluster) for cluster in platform.clusters)
     digest = sha256_bytes(canonical_json(top.data))
-    return ProgramActivity(program, path, clusters, conditions, provenance, digest)
-
-
-def _read_cluster(entry: StrictTable, cluster: Cluster) -> ClusterProgram:
-    cycles = entry.number("cycles", 0.05, 1000, "cycles per instruction")
-    memory_ns = entry.number("memory_ns", 0, 1000, "ns per instruction")
-    table = entry.table("samples")
-    samples = tuple(
-        _read_samples(table.table(str(opp.khz)), opp.khz)
-        for opp in cluster.opps
-        if table.has(str(opp.khz))
-    )
-    if not samples:
-        raise entry.error("samples", f"tables named by the kHz of {cluster.name}'s OPPs")
-    for part in (table, entry):
-        part.finish()
-    read = ClusterProgram(cluster.name, cycles, memory_ns, samples)
-    for sample in samples:
-        measured = sample.cycles / sample.instructions
-        stated = read.ns(sample.khz) * sample.khz / 1e6
-        if abs(stated / measured - 1) > MOST_RESIDUAL:
-            allowed = (
-                f"such that an instruction takes {measured:.4g} cycles at {sample.khz} kHz within "
-                f"{MOST_RESIDUAL:.0%}, as measured, and not {stated:.4g}"
-            )
-            raise entry.error("cycles", allowed)
-    return read
-
-
-def _read_samples(entry: StrictTable, khz: int) -> ProgramSamples:
-    samples = ProgramSamples(
-        khz=khz,
-        count=entry.integer("count", 1, 10**6),
-        instructions=entry.integer("instructions", 1, 10**15),
-        cycles=entry.integer("cycles", 1, 10**15),
-        interval=entry.number("interval", 0, 10),
-    )
-    entry.finish()
-    return samples
+    return ProgramActivity(program, path, clusters, own.conditions, vars(own.provenance), digest)

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from eascope.host.errors import nearest, shortened
-from eascope.host.keys import is_line, maybe, text_form
+from eascope.host.keys import Form, WrongValue, entries_of, is_line, key, maybe, named, text_form
 from eascope.host.strict import StrictTable
 
 #: How a source's text begins, and what that means.
@@ -41,9 +41,8 @@ def kind(source: str) -> str:
     return match[1]
 
 
-def source_text(table: StrictTable, key: str = "source") -> str:
-    """The source that stands at ``key`` itself (core files)."""
-    return table.read(key, str, form=SOURCE)
+#: A key whose value is the name of a cluster.
+CLUSTER = named("the name of a cluster")
 
 
 class Sources:
@@ -55,20 +54,16 @@ class Sources:
     def __init__(self, table: StrictTable, inherited: Collection[str] = ()) -> None:
         self._table = table
         self._inherited = inherited
-        self.texts = {name: source_text(table, name) for name in table.data}
+        self.texts = {name: table.read(name, str, form=SOURCE) for name in table.data}
         self._used: set[str] = set()
 
-    def of(self, table: StrictTable, key: str) -> str:
-        """The text of the source whose name stands at ``key`` of ``table``."""
-        if not table.has(key):
-            raise table.lacks(key, "a name from [sources]")
-        name = table.text(key)
-        if name not in self.texts:
+    def of(self, name: Any) -> str:  # noqa: ANN401 - of TOML
+        """The text of the source ``name``; raises `WrongValue`."""
+        if not is_line(name) or name not in self.texts:
             known = sorted(self.texts)
-            raise table.error(
-                key,
-                f"a name from [sources]: {', '.join(map(shortened, known))}{nearest(name, known)}",
-            )
+            near = nearest(name, known) if is_line(name) else ""
+            allowed = f"{CITED.allowed}: {', '.join(map(shortened, known))}{near}"
+            raise WrongValue("", name, allowed)
         self._used.add(name)
         return self.texts[name]
 
@@ -77,3 +72,24 @@ class Sources:
         for name in self.texts:
             if name not in self._used and name not in self._inherited:
                 raise self._table.error(name, "only sources that a figure of the file names")
+
+
+#: A key that names a source, in a context whose ``cited`` is the file's `Sources`.
+CITED = Form(
+    "a name from [sources]",
+    {"type": "string", "pattern": r"\S"},
+    lambda name, context: context["cited"].of(name),
+)
+
+
+def cited(*figures: str, **more: Any) -> Any:  # noqa: ANN401
+    """A field that is such a key, for these keys."""
+    return key(f"source of {', '.join(figures)}", form=CITED, of=figures, **more)
+
+
+def sources_of(own: Any) -> dict[str, str]:  # noqa: ANN401 - a dataclass
+    """The texts of sources that a table cites, by the figures that it states."""
+    kind: Any = type(own)
+    entries = entries_of(kind).values()
+    texts = ((figure, getattr(own, entry.field)) for entry in entries for figure in entry.key.of)
+    return {figure: text for figure, text in texts if text}

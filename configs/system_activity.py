@@ -10,12 +10,14 @@ decide the speed of system code.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from eascope.configs.platform import Platform
 from eascope.host.cache import canonical_json, sha256_bytes
-from eascope.host.strict import StrictTable, read_json
+from eascope.host.keys import NAME, WrongValue, key
+from eascope.host.strict import read_json
 
 #: Of these files.
 SCHEMA = 1
@@ -31,9 +33,32 @@ class ClusterSystem:
     """Instructions of a cluster's CPUs outside the busy loop, and their cycles."""
 
     name: str
-    instructions: int
-    cycles: int
-    ipc: float
+    instructions: int = key("instructions in the window", LEAST_INSTRUCTIONS, 10**15)
+    cycles: int = key("cycles that they took", 1, 10**15)
+    ipc: float = key("their quotient, with six digits", 0.01, 16, "instructions per cycle")
+
+    def check(self) -> None:
+        """The quotient is that of the others."""
+        if self.ipc != (quotient := digits(self.instructions / self.cycles)):
+            raise WrongValue("ipc", self.ipc, f"{quotient}, instructions over cycles")
+
+
+_TEXTS = ("gem5", "gem5_sha256", "scenario", "variant", "mode", "command")
+#: The cell that was measured.
+ORIGIN: Any = make_dataclass("Origin", [(name, str, key(f"its {name}")) for name in _TEXTS])
+_RUN = [("simkey", str, key("its run")), ("seed", int, key("its seed", 0, 2**63 - 1))]
+
+
+@dataclass(frozen=True)
+class SystemFile:
+    """A platform's file."""
+
+    schema_version: ClassVar[int] = SCHEMA
+
+    platform: str = key("the platform; also the name of the file", form=NAME)
+    provenance: Any = key("the measured cell", table=make_dataclass("Run", _RUN, bases=(ORIGIN,)))
+    conditions: str = key("the conditions of the measurement")
+    clusters: Mapping[str, ClusterSystem] = key("rates by cluster", label="name")
 
 
 @dataclass(frozen=True)
@@ -74,32 +99,11 @@ def load_system(platform: Platform, directory: Path) -> SystemActivity | None:
     if not path.exists():
         return None
     top = read_json(path)
-    top.integer("schema", SCHEMA, SCHEMA)
-    if top.name("platform") != platform.name:
+    own = top.decoded(SystemFile)
+    if own.platform != platform.name:
         raise top.error("platform", f"{platform.name!r}, the file's own name")
-    origin = top.table("provenance")
-    provenance: dict[str, str | int] = {
-        key: origin.text(key)
-        for key in ("gem5", "gem5_sha256", "simkey", "scenario", "variant", "mode", "command")
-    }
-    provenance["seed"] = origin.integer("seed", 0, 2**63 - 1)
-    origin.finish()
-    conditions = top.text("conditions")
-    table = top.table("clusters")
-    clusters = tuple(
-        _read_cluster(table.table(cluster.name), cluster.name) for cluster in platform.clusters
-    )
-    for part in (table, top):
-        part.finish()
+    names = [cluster.name for cluster in platform.clusters]
+    top.inside("clusters").exactly(names)
+    clusters = tuple(own.clusters[name] for name in names)
     digest = sha256_bytes(canonical_json(top.data))
-    return SystemActivity(path, clusters, conditions, provenance, digest)
-
-
-def _read_cluster(entry: StrictTable, name: str) -> ClusterSystem:
-    instructions = entry.integer("instructions", LEAST_INSTRUCTIONS, 10**15)
-    cycles = entry.integer("cycles", 1, 10**15)
-    ipc = entry.number("ipc", 0.01, 16, "instructions per cycle")
-    if ipc != digits(instructions / cycles):
-        raise entry.error("ipc", f"{digits(instructions / cycles)}, instructions over cycles")
-    entry.finish()
-    return ClusterSystem(name, instructions, cycles, ipc)
+    return SystemActivity(path, clusters, own.conditions, vars(own.provenance), digest)

@@ -195,7 +195,7 @@ def _as_told(platform: Platform, percent: int) -> tuple[Cluster, ...]:
     def takes(state: IdleState) -> Takes:
         entry, exit_ = (round(us * percent / 100) for us in (state.entry_us, state.exit_us))
         share = "" if percent == 100 else f"assumed: {percent} % of it; "
-        return Takes(entry, exit_, entry, exit_, share + state.source)
+        return Takes(entry_us=entry, exit_us=exit_, source=share + state.source).meaning()
 
     return tuple(
         replace(

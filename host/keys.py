@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -88,6 +88,15 @@ class Place:
         """The line for a wrong value at ``key``."""
         return bad_input(self.file, self.key(key), self.data.get(key), allowed)
 
+    def inside(self, key: str) -> Place:
+        """The table at ``key``."""
+        return Place(self.file, self.data[key], self.key(key))
+
+    def rows(self, key: str) -> list[Place]:
+        """The tables of the list at ``key``."""
+        here = self.key(key)
+        return [Place(self.file, row, f"{here}[{at}]") for at, row in enumerate(self.data[key])]
+
     def lacks(self, key: str, allowed: str) -> RequestError:
         """The line for a ``key`` that is missing."""
         return missing_key(self.file, self.key(key), allowed)
@@ -117,6 +126,13 @@ class Place:
             if key not in known:
                 raise no_such_key(self.file, self.key(key), self.data[key], known)
 
+    def exactly(self, names: Collection[str], allowed: str = "a table") -> None:
+        """Complain about a key that is none of ``names``, then about one that is missing."""
+        self.only(names)
+        for name in names:
+            if name not in self.data:
+                raise self.lacks(name, allowed)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
@@ -130,6 +146,13 @@ class Placed:
         for name in names:
             if name not in self.place.data:
                 raise self.place.lacks(name, entries_of(kind)[name].allowed)
+
+    def need_with(self, name: str, other: str, *, there: bool) -> None:
+        """Complain about a key that is missing, though the ``other`` is there, or the reverse."""
+        if there:
+            self.need(name)
+        elif name in self.place.data:
+            raise self.place.error(name, f"only together with {other}")
 
 
 @dataclass(eq=False)
@@ -190,6 +213,8 @@ class Key:
     :param count: of a list: the least and the most entries.
     :param table: the table's class, where the field's type is another.
     :param name: in the file, where the field has another.
+    :param of: of a source: the keys that it is about.
+    :param label: of a mapping: the field in which each table has its name.
     :param default: without it in the file; ``...``: the file must have it.
     :param allowed: in words, where it is not what the others say.
     """
@@ -201,8 +226,10 @@ class Key:
     form: Form | None = None
     each: Form | None = None
     count: tuple[int, int] = (1, 1000)
-    table: type | None = None
+    table: Any = None
     name: str = ""
+    of: Collection[str] = ()
+    label: str = ""
     default: Any = ...
     allowed: str = ""
 
@@ -235,9 +262,11 @@ class Entry:
         #: The type of each entry of a list or a mapping, and the dataclass of a table, or of each.
         self.part = get_args(kind)[self.is_mapping] if self.is_list or self.is_mapping else None
         table = self.part or kind
+        while get_origin(table) is Mapping:
+            table = get_args(table)[1]
         self.table: Any = table if is_dataclass(table) and not key.form else None
 
-    @property
+    @cached_property
     def inner(self) -> Entry:
         """Each entry of the list or the mapping."""
         own = self.key
@@ -255,7 +284,9 @@ class Entry:
         if default is ...:
             return "required"
         unstated = default in (None, "", (), {}) or (own.span and default < own.span[0])
-        return "optional" if unstated else f"{default} by default"
+        if unstated or is_dataclass(default):
+            return "optional"
+        return f"{str(default).lower() if isinstance(default, bool) else default} by default"
 
     @property
     def choices(self) -> Collection[str]:
@@ -276,6 +307,8 @@ class Entry:
         if self.table and own.span:
             least, most = own.span
             return f"a table with value ({least}..{most} {own.unit}) and source"
+        if self.is_mapping and own.span:
+            return f"a table, each {self.inner.allowed}"
         if self.is_mapping or self.table:
             return "a table"
         if own.span:
@@ -295,26 +328,30 @@ class Entry:
             return self.key.form.read(value, context)
         if self.is_list:
             return self._list(value, context)
-        wrong = WrongValue("", value, self.allowed)
         if self.is_mapping or self.table:
             if not isinstance(value, dict):
-                raise wrong
+                raise WrongValue("", value, self.allowed)
             if self.is_mapping:
-                return {name: read_at(name, self.inner, value[name], context) for name in value}
+                own, label = self.inner, self.key.label
+                return {
+                    name: read_at(name, own, value[name], {**context, label: name})
+                    for name in value
+                }
             made = read_table(self.kind, context, self.key if self.key.span else None)
             return made.meaning() if hasattr(made, "meaning") else made
-        if not is_plain(self.kind, value):
-            raise wrong
+        span = self.key.span
+        if not is_plain(self.kind, value) or (span and not span[0] <= value <= span[1]):
+            raise WrongValue("", value, self.allowed)
         if self.kind is str:
-            if not is_line(value) or (self.choices and value not in self.choices):
-                wrong.allowed += nearest(value, self.choices) if is_line(value) else ""
-                raise wrong
-        elif self.key.span and not self.key.span[0] <= value <= self.key.span[1]:
-            raise wrong
+            choices = self.choices
+            if not is_line(value) or (choices and value not in choices):
+                near = nearest(value, choices) if is_line(value) else ""
+                raise WrongValue("", value, f"{self.allowed}{near}")
         return float(value) if self.kind is float else value
 
     def _list(self, value: Any, context: Context) -> tuple[Any, ...]:
-        (least, most), wrong = self.key.count, WrongValue("", value, self.allowed)
+        least, most = self.key.count
+        wrong = WrongValue("", value, self.allowed)
         if not isinstance(value, list):
             raise wrong
         if self.table:

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eascope.configs.billing import PUBLISHED
+from eascope.configs.billing import MAX_POWER_UW, PUBLISHED
 from eascope.configs.platform import Cluster, Opp, Platform
-from eascope.configs.platform_file import MAX_POWER_UW
 from eascope.host.errors import RequestError, unknown
 from eascope.power.level import load_level
 

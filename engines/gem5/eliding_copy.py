@@ -46,7 +46,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from eascope.configs.platform_file import MAX_CPUS
+from eascope.configs.cpunames import MAX_CPUS
 from eascope.engines.gem5.layout import GICV2
 from eascope.host.errors import RequestError
 from eascope.host.proc import run

@@ -11,7 +11,8 @@ import re
 from functools import cache, partial
 from pathlib import Path
 
-from eascope.configs.platform_file import MAX_CLUSTERS, MAX_CPUS, MAX_IDLE_STATES, MAX_OPPS
+from eascope.configs.cpunames import MAX_CPUS
+from eascope.configs.platform_file import MAX_CLUSTERS, MAX_IDLE_STATES, MAX_OPPS
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.engines.qemu.process import LOG
 from eascope.engines.qemu.settings import RAW_COUNTERS

@@ -17,8 +17,13 @@ EXAMPLE = "eascope explain scenario.task.phase.run_us"
 
 #: Module and class by the kind of file; keys of other kinds are not declared.
 KINDS = {
+    "activity": ("configs.activity", "ActivityFile"),
+    "campaign": ("experiments.sweeps.campaign_file", "CampaignFile"),
     "core": ("configs.core", "Core"),
+    "platform": ("configs.platform_file", "PlatformFile"),
+    "program-activity": ("configs.program_activity", "ProgramFile"),
     "scenario": ("experiments.scenario_file", "ScenarioFile"),
+    "system-activity": ("configs.system_activity", "SystemFile"),
 }
 
 

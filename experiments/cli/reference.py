@@ -20,7 +20,7 @@ from eascope.host.table import Row, Table, TableCell
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGE, CONTROLS_PAGE = REFERENCE / "command-line.md", REFERENCE / "controls.md"
 #: Pages with tables of keys; such a table, and what is before it.
-KEYS_PAGES = [REFERENCE / f"{kind}.md" for kind in ("core", "scenarios")]
+KEYS_PAGES = [REFERENCE / f"{kind}.md" for kind in ("campaigns", "core", "platform", "scenarios")]
 _KEYS = re.compile(r"(<!-- keys: (\S+) -->\n\n)(?:\|.*\n)*")
 #: What a person writes of them.
 PAGE_IN, CONTROLS_PAGE_IN = (

@@ -17,6 +17,7 @@ from eascope.configs.platform_file import PLATFORMS
 from eascope.experiments.controls import Controls
 from eascope.experiments.scenario.names import path_of
 from eascope.host.errors import RequestError
+from eascope.host.keys import read_at
 from eascope.host.strict import StrictTable, read_toml
 from eascope.kernels.switches import SWITCHES
 
@@ -85,7 +86,9 @@ def read_conditions(table: StrictTable) -> SourceConditions:
     if table.has("platform"):
         platform = table.text("platform", [path.stem for path in PLATFORMS.glob("*.toml")])
     set_there: dict[str, Any] = {
-        name: table.read(name, tuple, form=SWITCHES) if knob.kind is tuple else knob.read(table)
+        name: table.read(name, tuple, form=SWITCHES)
+        if knob.kind is tuple
+        else read_at(name, knob.entry, table.data[name], {"place": table})
         for name, knob in CONTROLS.items()
         if knob.conditions and table.has(name)
     }

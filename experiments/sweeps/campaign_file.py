@@ -3,25 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, make_dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from eascope.configs.knobs import BILLINGS, CONTROLS
+from eascope.configs.knobs import BILLINGS, CONTROLS, Knob
 from eascope.experiments.scenario.names import summaries_of
 from eascope.experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from eascope.experiments.sweeps.constraints import Constraint, read_constraint
 from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged
-from eascope.host.errors import (
-    RequestError,
-    bad_input,
-    missing_key,
-    names_allowed,
-    shortened,
-    shown,
+from eascope.host.errors import RequestError, missing_key, shortened, shown
+from eascope.host.keys import (
+    NAME,
+    Context,
+    Entry,
+    Form,
+    Key,
+    Placed,
+    WrongValue,
+    is_name,
+    is_plain,
+    key,
+    maybe,
+    same,
 )
-from eascope.host.strict import StrictTable, is_line, is_name, no_such_name, read_toml
+from eascope.host.strict import StrictTable, no_such_name, read_toml
 
 #: Axes that every campaign has.
 NEEDED = ("platform", "scenario", "variant")
@@ -29,8 +38,7 @@ NEEDED = ("platform", "scenario", "variant")
 SWEPT = {name: knob for name, knob in CONTROLS.items() if knob.swept}
 MOST_SEEDS = 1000
 MOST_VALUES = 1000
-#: Gives the values of an axis at a key.
-Values = Callable[[StrictTable, str], list[Any]]
+Keys = list[tuple[str, Any, Any]]
 
 
 def campaign_names() -> list[str]:
@@ -78,37 +86,24 @@ def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
     :param folder: to which paths in it are relative.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    top.only(KEYS[""])
-    axes_table = top.table("axes")
-    axes_table.only(KEYS["axes"])
-    seeds = _seeds(axes_table)
-    axes = list(_axes(axes_table, folder, _values))
+    named = top.tables("axis", 1, 20) if top.has("axis") else ()
+    several = [table.decoded(_Named, folder=folder, alone=True) for table in named]
+    own = top.decoded(CampaignFile, folder=folder, alone=False, axis=tuple(several))
+    axes = [*own.axes.axes()]
     keys = {axis.name: {axis.name} for axis in axes}
-    if top.has("axis"):
-        for table in top.tables("axis", 1, 20):
-            axis, own = _named_axis(table, folder)
-            if axis.name in keys:
-                raise RequestError(f"{top.file}: duplicate axis {shown(axis.name)}")
-            keys[axis.name] = own
-            axes.append(axis)
+    for axis, names in (table.axis() for table in several):
+        if axis.name in keys:
+            raise RequestError(f"{top.file}: duplicate axis {shown(axis.name)}")
+        keys[axis.name] = names
+        axes.append(axis)
     _check_axes(top, axes, keys)
-    common: dict[str, Any] = {"full": top.flag("full") if top.has("full") else False}
-    if top.has("reference"):
-        common["controls"] = {"reference": top.text("reference")}
-    campaign = Campaign(
-        name=name,
-        file=top.file,
-        summary=top.text("summary"),
-        axes=_ordered(axes),
-        constraints=_constraints(top),
-        seeds=seeds,
-        question=top.text("question") if top.has("question") else "",
-        limits=top.text("limits") if top.has("limits") else "",
-        common=common,
-        power=top.text("power") if top.has("power") else None,
-    )
-    top.finish()
-    return campaign
+    common: dict[str, Any] = {"full": own.full}
+    if own.reference:
+        common["controls"] = {"reference": own.reference}
+    made: dict[str, Any] = {"name": name, "file": top.file, "axes": _ordered(axes)}
+    made |= {"seeds": own.axes.seeds or (0,), "common": common}
+    made |= {"constraints": _constraints(top.file, own.constraints)}
+    return Campaign(**same(Campaign, own) | made)
 
 
 def _ordered(axes: Sequence[SweptAxis]) -> tuple[SweptAxis, ...]:
@@ -124,15 +119,15 @@ def _check_axes(
 
     :param keys: that the values of an axis set, by its name.
     """
-    for key in NEEDED:
-        setting = [axis for axis in axes if key in keys[axis.name]]
+    for name in NEEDED:
+        setting = [axis for axis in axes if name in keys[axis.name]]
         if not setting:
-            raise missing_key(top.file, f"axes.{key}", "a list of names")
-        without = [choice.label for choice in setting[0].choices if key not in choice.sets]
+            raise missing_key(top.file, f"axes.{name}", "a list of names")
+        without = [choice.label for choice in setting[0].choices if name not in choice.sets]
         if without:
             raise RequestError(
                 f"{top.file}: axis {shown(setting[0].name)}: its value {shown(without[0])} sets "
-                f"no {key}; each of its values must set one"
+                f"no {name}; each of its values must set one"
             )
     for first, second in combinations(axes, 2):
         if both := sorted({*keys[first.name]} & {*keys[second.name]}):
@@ -142,183 +137,195 @@ def _check_axes(
             )
 
 
-def _seeds(table: StrictTable) -> tuple[int, ...]:
-    """``seeds``: how many from 0, or a list of them."""
-    if isinstance(table.data.get("seeds"), list):
-        table.has("seeds")
-        given = table.data["seeds"]
-        whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in given)
-        if not given or not whole or len(set(given)) < len(given):
-            raise table.error("seeds", "a count, or a list of different integers from 0")
-        return tuple(given)
-    return tuple(range(table.integer("seeds", 1, MOST_SEEDS) if table.has("seeds") else 1))
+_COUNT = Entry("", int, Key(span=(1, MOST_SEEDS)))
 
 
-def _axes(table: StrictTable, folder: Path, values: Values) -> Iterator[SweptAxis]:
-    """The axes of the table ``[axes]``, or what a value of a named axis sets."""
-    for key in table.data:
-        if key == "seeds":
-            continue
-        if key in ("set", "controls"):
-            inner = table.table(key)
-            if not inner.data and values is _values:
-                raise table.error(key, "a table with at least one axis")
-            for name in inner.data:
-                if key == "set":
-                    yield _override_axis(inner, name, values)
-                else:
-                    yield _knob_axis(inner, name, values)
-        elif key in BILLINGS:
-            yield _knob_axis(table, key, values)
-        else:
-            read = _PLAIN[key]
-            given = [read(table, key, value, folder) for value in values(table, key)]
-            yield _axis(table, key, [(label, {key: value}) for label, value in given])
+def _seeds(value: Any, context: Context) -> tuple[int, ...]:  # noqa: ANN401
+    """How many seeds from 0, or a list of them."""
+    if not isinstance(value, list):
+        return tuple(range(_COUNT.read(value, context)))
+    whole = all(is_plain(int, n) and n >= 0 for n in value)
+    if not value or not whole or len(set(value)) < len(value):
+        raise WrongValue("", value, "a count, or a list of different integers from 0")
+    return tuple(value)
 
 
-def _values(table: StrictTable, key: str) -> list[Any]:
-    """The values of an axis: a list with some, or a single value."""
-    table.has(key)
-    values = table.data[key]
-    if not isinstance(values, list):
-        return [values]
-    if not 1 <= len(values) <= MOST_VALUES:
-        raise table.error(key, f"an axis with 1 to {MOST_VALUES} values")
-    return values
+def _label(value: object) -> str:
+    if isinstance(value, list):
+        return "+".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _value(table: StrictTable, key: str) -> list[Any]:
-    """What a value of a named axis has: one value, which may be a list."""
-    return [table.data[key]]
+def _plain(entry: Entry) -> Form:
+    """The form of a value that its declaration describes."""
+
+    def read(value: Any, context: Context) -> tuple[str, Any]:  # noqa: ANN401
+        setting = entry.read(value, context)
+        return _label(setting), setting
+
+    return Form(entry.allowed, entry.schema, read)
 
 
-def _axis(
-    table: StrictTable, name: str, values: Sequence[tuple[str, Mapping[str, Any]]]
-) -> SweptAxis:
-    labels = [label for label, _ in values]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise table.error(
-                name, f"each value once: {shown(label)} appears {labels.count(label)} times"
-            )
-    return SweptAxis(name, tuple(Choice(label, sets) for label, sets in values))
+_TEXT, _FLAG = (_plain(Entry("", kind, Key())) for kind in (str, bool))
 
 
-Plain = Callable[[StrictTable, str, Any, Path], tuple[str, Any]]
-
-
-def _text(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
-    if not is_line(value):
-        raise bad_input(table.file, table.key(key), value, "a text on one line")
-    return value, value
-
-
-def _file_or_name(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
+def _file_or_name(value: Any, context: Context) -> tuple[str, Any]:  # noqa: ANN401
     """A name, or a file relative to the campaign's."""
-    text, _ = _text(table, key, value, folder)
+    text, _ = _TEXT.read(value, context)
     if not text.endswith(".toml"):
         return text, text
-    path = (folder / text).absolute()
+    path = (context["folder"] / text).absolute()
     return path.stem, str(path)
 
 
-def _flag(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
-    if not isinstance(value, bool):
-        raise bad_input(table.file, table.key(key), value, "true or false")
-    return str(value).lower(), value
-
-
-def _errors(table: StrictTable, key: str, value: Any, folder: Path) -> tuple[str, Any]:  # noqa: ANN401
+def _errors(value: Any, context: Context) -> tuple[str, Any]:  # noqa: ANN401
     """Errors of the energy model: texts such as ``big=+20%``, several in a list or with commas."""
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-        raise bad_input(table.file, table.key(key), value, 'texts such as "big=+20%", or "none"')
+        raise WrongValue("", value, 'texts such as "big=+20%", or "none"')
     errors = tuple(text.strip() for text in given if text.strip() not in ("", "none"))
     return ",".join(errors) or "none", errors
 
 
-_PLAIN: dict[str, Plain] = {
-    "platform": _file_or_name,
-    "scenario": _file_or_name,
-    "variant": _text,
-    "engine": _text,
-    "mode": _text,
-    "em": _text,
-    "em_error": _errors,
-    "elide": _flag,
-    "source_conditions": _flag,
-}
-_TABLES = (*BILLINGS, "set", "controls")
-#: Keys of a campaign file.
-KEYS = {
-    "": (
-        *("summary", "question", "limits", "reference", "power", "full"),
-        *("axes", "axis", "constraints"),
-    ),
-    "axes": (*_PLAIN, "seeds", *_TABLES),
-    "axis": ("name", "values"),
-    "axis.values": (*(key for key, read in _PLAIN.items() if read is not _flag), *_TABLES),
-}
+def _axis(name: str, one: Form, kind: str = "") -> Form:
+    """The form of an axis: values of the form ``one``, or one; where it is alone, it may be a list.
 
+    :param kind: what of a `Point` has the values; there, one may leave all as it is.
+    """
+    more = f', or "{AS_IS}"' if kind in ("billing", "controls") else ""
 
-def _override_axis(table: StrictTable, key: str, values: Values) -> SweptAxis:
-    if isinstance(table.data[key], dict):
-        raise table.error(key, f'the whole key in quotes, such as "{key}.cpus" = [2, 4]')
-    return _axis(table, key, [_override(key, value) for value in values(table, key)])
-
-
-def _override(key: str, value: object) -> tuple[str, Mapping[str, Any]]:
-    if value == AS_IS:
-        return AS_IS, {}
-    label = "+".join(map(str, value)) if isinstance(value, list) else _label(value)
-    return label, {"overrides": {key: value}}
-
-
-def _label(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _knob_axis(table: StrictTable, key: str, values: Values) -> SweptAxis:
-    kind, known = ("billing", BILLINGS) if key in BILLINGS else ("controls", SWEPT)
-    if key not in known:
-        raise table.error(key, f"a control{names_allowed(key, known).replace(': allowed', '')}")
-    given: list[tuple[str, Mapping[str, Any]]] = []
-    for value in values(table, key):
-        if value == AS_IS:
-            given.append((AS_IS, {}))
-            continue
+    def choice(value: Any, context: Context) -> Choice:  # noqa: ANN401
+        if kind and value == AS_IS:
+            return Choice(AS_IS, {})
         try:
-            read = known[key].read(StrictTable(table.file, {key: value}, table.where))
-        except RequestError as error:
-            raise RequestError(f'{error}, or "{AS_IS}"') from error
-        given.append((_label(value), {kind: {key: read}}))
-    return _axis(table, key if kind == "billing" else f"{CONTROL}{key}", given)
+            label, setting = one.read(value, context)
+        except WrongValue as wrong:
+            raise WrongValue("", value, f"{wrong.allowed}{more}") from wrong
+        return Choice(label, {kind: {name: setting}} if kind else {name: setting})
+
+    def read(value: Any, context: Context) -> SweptAxis:  # noqa: ANN401
+        values = value if isinstance(value, list) and not context["alone"] else [value]
+        if not 1 <= len(values) <= MOST_VALUES:
+            raise WrongValue("", value, f"an axis with 1 to {MOST_VALUES} values")
+        choices = tuple(choice(each, context) for each in values)
+        for label, count in Counter(choice.label for choice in choices).items():
+            if count > 1:
+                twice = f"{shown(label)} appears {count} times"
+                raise WrongValue("", value, f"each value once: {twice}")
+        return SweptAxis(f"{CONTROL}{name}" if kind == "controls" else name, choices)
+
+    schema = {"anyOf": [{"const": AS_IS}, one.schema]} if kind else one.schema
+    several = {"type": "array", "items": schema, "minItems": 1}
+    return Form(f"{one.allowed}{more}, or a list of such", {"anyOf": [schema, several]}, read)
 
 
-def _named_axis(table: StrictTable, folder: Path) -> tuple[SweptAxis, set[str]]:
-    """An axis whose values set several keys each, and these, as the axes that they could be."""
-    table.only(KEYS["axis"])
-    name = table.name("name")
-    values = table.table("values")
-    if not values.data:
-        raise table.error("values", f"an axis with 1 to {MOST_VALUES} values")
-    choices: list[Choice] = []
-    keys: set[str] = set()
-    for label in values.data:
-        value = values.table(label)
-        value.only(KEYS["axis.values"])
-        axes = list(_axes(value, folder, _value))
-        keys |= {axis.name for axis in axes}
-        choices.append(Choice(label, merged(axis.choices[0].sets for axis in axes)))
-    return SweptAxis(name, tuple(choices)), keys
+def _overrides(value: Any, context: Context) -> Any:  # noqa: ANN401
+    name = context["override"]
+    if isinstance(value, dict):
+        allowed = f'the whole key in quotes, such as "{name}.cpus" = [2, 4]'
+        raise WrongValue("", value, allowed)
+    return _axis(name, _OVERRIDE, "overrides").read(value, context)
 
 
-def _constraints(top: StrictTable) -> tuple[Constraint, ...]:
-    if not top.has("constraints"):
-        return ()
-    allowed = 'a list of texts such as "little.cpus + big.cpus <= 8"'
-    texts = top.texts("constraints", allowed=allowed, least=0)
+@dataclass(frozen=True, kw_only=True)
+class _Axes(Placed):
+    def axes(self) -> Iterator[SweptAxis]:
+        """The axes, in the order of the file."""
+        for name in self.place.data:
+            own = getattr(self, name)
+            if name in ("set", "controls"):
+                yield from own.values() if name == "set" else own.axes()
+            elif name != "seeds":
+                yield own
+
+
+_FILE = Form("a name or a file", _TEXT.schema, _file_or_name)
+_SCHEMA = {"type": ["string", "array"], "items": {"type": "string"}}
+_ERRORS = Form('texts such as "big=+20%"', _SCHEMA, _errors)
+_ANY: Mapping[str, Any] = {"not": {"type": "object"}}
+_OVERRIDE = Form("values", _ANY, lambda value, context: (_label(value), value))
+_OVERRIDES = Form("values", _ANY, _overrides)
+
+
+def _keys(kind: str = "", **axes: tuple[Form, str]) -> Keys:
+    pairs = axes.items()
+    return [(name, Any, maybe(words, form=_axis(name, one, kind))) for name, (one, words) in pairs]
+
+
+def _knobs(kind: str, knobs: Mapping[str, Knob]) -> Keys:
+    return _keys(kind, **{name: (_plain(own.entry), own.summary) for name, own in knobs.items()})
+
+
+def _made(name: str, keys: Keys, base: type = _Axes) -> Any:  # noqa: ANN401
+    return make_dataclass(name, keys, bases=(base,), frozen=True, kw_only=True)
+
+
+_NAMES = _keys(
+    platform=(_FILE, "platforms; a file is relative to the campaign's"),
+    scenario=(_FILE, "scenarios; a file is relative to the campaign's"),
+    variant=(_TEXT, "variants"),
+    engine=(_TEXT, "engines"),
+    mode=(_TEXT, "modes of the engine"),
+    em=(_TEXT, "powers that the kernel is given"),
+    em_error=(_ERRORS, "errors in these powers"),
+)
+_CONTROLS = maybe("controls", table=_made("Controls", _knobs("controls", SWEPT)))
+_SET = key("overrides of the platform", each=_OVERRIDES, label="override", default={})
+_TABLES = [("set", Mapping[str, Any], _SET), ("controls", Any, _CONTROLS)]
+_FLAGS = _keys(
+    elide=(_FLAG, "whether busy loops are elided"),
+    source_conditions=(_FLAG, "whether the scenario's source sets open controls"),
+)
+_SOME = {**_COUNT.schema, "type": ["integer", "array"], "items": {"type": "integer", "minimum": 0}}
+_SEEDS = maybe("numbered from 0 (default: one)", form=Form("a count, or a list", _SOME, _seeds))
+#: What a value of a named axis may set, and the table ``[axes]``.
+_VALUE: Any = _made("Value", [*_NAMES, *_knobs("billing", BILLINGS), *_TABLES])
+_AXES = _made("Axes", [*_FLAGS, ("seeds", Any, _SEEDS)], _VALUE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Named(Placed):
+    name: str = key("the axis", form=NAME)
+    values: Any = key("what each value sets, by its name", table=Mapping[str, _VALUE])
+
+    def check(self) -> None:
+        if not self.values:
+            raise self.place.error("values", f"an axis with 1 to {MOST_VALUES} values")
+
+    def axis(self) -> tuple[SweptAxis, set[str]]:
+        """The axis, and what its values set, as the axes that they could be."""
+        parts = {label: [*value.axes()] for label, value in self.values.items()}
+        sets = {label: merged(axis.choices[0].sets for axis in parts[label]) for label in parts}
+        names = {axis.name for axes in parts.values() for axis in axes}
+        return SweptAxis(self.name, tuple(Choice(*item) for item in sets.items())), names
+
+
+_LIST = 'a list of texts such as "little.cpus + big.cpus <= 8"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignFile(Placed):
+    """A campaign's file."""
+
+    summary: str = key("one line, for lists")
+    question: str = key("the question that it answers", default="")
+    limits: str = key("the limits of the answer", default="")
+    reference: str | None = maybe("core and MHz that count work, such as `cortex-a72@1200`")
+    power: str | None = maybe("the power model (default: each platform's own)")
+    full: bool = key("the scenarios' full durations", default=False)
+    constraints: tuple[str, ...] = key("true of each cell", allowed=_LIST, count=(0, 0), default=())
+    axes: Any = key("the axes", table=_AXES)
+    axis: tuple[_Named, ...] = key("axes that set several keys", count=(1, 20), default=())
+
+    def check(self) -> None:
+        """A table of axes has some."""
+        for name in ("set", "controls"):
+            if self.axes.place.data.get(name) == {}:
+                raise self.axes.place.error(name, "a table with at least one axis")
+
+
+def _constraints(file: str, texts: Iterable[str]) -> tuple[Constraint, ...]:
     try:
         return tuple(map(read_constraint, texts))
     except RequestError as error:
-        raise RequestError(f"{top.file}: {error}") from error
+        raise RequestError(f"{file}: {error}") from error

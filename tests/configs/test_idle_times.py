@@ -9,8 +9,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from eascope.configs.knobs import AXES
 from eascope.configs.overrides import number_of, overridden
-from eascope.configs.platform import Platform
-from eascope.configs.platform_file import AS_TOLD, list_platforms, load_platform
+from eascope.configs.platform import AS_TOLD, Platform
+from eascope.configs.platform_file import list_platforms, load_platform
 from eascope.experiments.controls import Controls
 from tests.support.refusals import refusal
 
@@ -101,7 +101,10 @@ WRONG = [
     ('source = "firmware-a53"', 'source = "firmware"'),
     ("exit_us = 14, source", "exit_us = -1, source"),
     ("takes = { entry_us = 22, ", "takes = { "),
-    ("residency_us = 1, ", "residency_us = 1, takes = { entry_us = 0 }, "),
+    (
+        "residency_us = 1, ",
+        'residency_us = 1, takes = { entry_us = 0, exit_us = 0, source = "rail" }, ',
+    ),
 ]
 
 

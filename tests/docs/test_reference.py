@@ -35,7 +35,7 @@ def test_the_controls_are_what_is_declared() -> None:
 @pytest.mark.parametrize("page", KEYS_PAGES, ids=lambda page: page.stem)
 def test_tables_of_keys_are_what_is_declared(page: Path) -> None:
     text = page.read_text()
-    assert text.count("<!-- keys: ") > 4
+    assert text.count("<!-- keys: ") > 1
     assert text == with_keys(text), "make generate"
 
 

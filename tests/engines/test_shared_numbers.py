@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs import platform_file
+from eascope.configs import cpunames
 from eascope.configs.platform import Platform
 from eascope.engines import records
 from eascope.engines.gem5.layout import DEVICE_TREE, LAYOUT
@@ -134,7 +134,7 @@ def test_gem5s_side_gets_its_numbers_in_the_request(juno: Platform) -> None:
 
 def test_the_plugin_is_given_what_python_knows() -> None:
     assert defines(8)["MAX_CPUS"] == "8"
-    assert defines(9)["MAX_CPUS"] == str(platform_file.MAX_CPUS)
+    assert defines(9)["MAX_CPUS"] == str(cpunames.MAX_CPUS)
     assert defines(1)["SHARED_PART"] == f"({SHARED_PART})"
     for name in (*ENGINE_FILES, records.MARKS, records.COUNTERS, records.CONSOLE):
         assert f'"{name}"' in defines(1)["ENGINE_FILES"]
@@ -152,7 +152,7 @@ def test_a_machine_has_the_first_gic_that_has_enough_cpus(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_runs_every_platform_that_kernels_know(engine: str) -> None:
-    assert get_engine(engine).layout.max_cpus >= platform_file.MAX_CPUS
+    assert get_engine(engine).layout.max_cpus >= cpunames.MAX_CPUS
 
 
 def test_an_engine_refuses_more_cpus_than_its_board_may_have(
@@ -168,4 +168,4 @@ def test_an_engine_refuses_more_cpus_than_its_board_may_have(
 
 def test_a_platform_has_no_more_cpus_than_kernels_know() -> None:
     config = (REPO / "kernels/fragments/base.config").read_text()
-    assert f"CONFIG_NR_CPUS={platform_file.MAX_CPUS}\n" in config
+    assert f"CONFIG_NR_CPUS={cpunames.MAX_CPUS}\n" in config

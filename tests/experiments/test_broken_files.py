@@ -148,8 +148,8 @@ WRONG: dict[str, object] = {
 NAMED = {
     "campaign": r"(?<=axis/values/)[^/]+",
     "activity": r"(?<=/kernels/)[^/]+|(?<=/events_per_instruction/)[^/]+|(?<=/provenance/)[^/]+",
-    "system": r"(?<=^provenance/)[^/]+",
-    "program": r"(?<=^provenance/)[^/]+|(?<=/samples/)[^/]+",
+    "system-activity": r"(?<=^provenance/)[^/]+",
+    "program-activity": r"(?<=^provenance/)[^/]+|(?<=/samples/)[^/]+",
     "variants": r"(?<=^variant/)[^/]+|(?<=^kernel/)[^/]+|(?<=^planned/)[^/]+",
     "sources": r"(?<=^measured/)[^/]+",
     "findings": r"(?<=^patches/)[^/]+",
@@ -239,11 +239,11 @@ def kinds() -> dict[str, tuple[list[Path], Load]]:
             [ACTIVITY / "juno-r2.json"],
             lambda path: load_activity(juno, path.parent),
         ),
-        "system": (
+        "system-activity": (
             [ACTIVITY / "system/juno-r2.json"],
             lambda path: load_system(juno, path.parents[1]),
         ),
-        "program": (
+        "program-activity": (
             [ACTIVITY / "programs/juno-r2/hackbench.json"],
             lambda path: load_program(juno, path.stem, path.parents[2]),
         ),

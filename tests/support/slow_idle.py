@@ -27,11 +27,11 @@ def slow(platform: Platform, first_exit_ms: int = FIRST_EXIT_MS) -> Platform:
         for number, state in enumerate(deep):
             sleeps = number + 1 == cluster.cluster_sleep
             takes = Takes(
-                1000 * ENTRY_MS,
-                1000 * EXIT_MS,
-                1000 * (LAST_ENTRY_MS if sleeps else ENTRY_MS),
-                1000 * (first_exit_ms if sleeps else EXIT_MS),
-                "assumed: for a test",
+                entry_us=1000 * ENTRY_MS,
+                exit_us=1000 * EXIT_MS,
+                last_entry_us=1000 * (LAST_ENTRY_MS if sleeps else ENTRY_MS),
+                first_exit_us=1000 * (first_exit_ms if sleeps else EXIT_MS),
+                source="assumed: for a test",
             )
             deep[number] = replace(state, takes=takes)
         changed.append(replace(cluster, idle_states=(wfi, *deep)))

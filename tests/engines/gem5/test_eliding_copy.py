@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.platform_file import MAX_CPUS
+from eascope.configs.cpunames import MAX_CPUS
 from eascope.engines.gem5 import eliding_copy
 from eascope.engines.gem5.eliding_copy import AWAY_NS, iteration_table, quiesce_function, with_table
 from eascope.engines.gem5.mixture import ROOM

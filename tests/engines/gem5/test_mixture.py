@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.platform_file import MAX_CPUS
+from eascope.configs.cpunames import MAX_CPUS
 from eascope.engines.gem5 import eliding_copy
 from eascope.engines.gem5.mixture import CODE_BYTES, ENTRY_BYTES, ROOM, memory_function, with_memory
 from eascope.host.errors import RequestError

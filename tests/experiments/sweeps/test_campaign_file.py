@@ -101,7 +101,7 @@ def test_errors_of_the_energy_model() -> None:
         (HEAD + "set.little.cpus = [2]", "axes.set.little = {'cpus': [2]}: allowed: the whole key"),
         (HEAD + "set = {}", "axes.set = {}: allowed: a table with at least one axis"),
         (HEAD + "controls = {}", "axes.controls = {}: allowed: a table with at least one axis"),
-        (HEAD + "controls.rate_limit = [1]", "a control (did you mean rate_limit_us?)"),
+        (HEAD + "controls.rate_limit = [1]", "no such key (did you mean rate_limit_us?)"),
         (
             HEAD + "controls.idle_exit_percent = [50, 101]",
             "axes.controls.idle_exit_percent = 101: allowed: an integer in 0..100 (% of what",
