@@ -69,7 +69,7 @@ def open(run: str | PathLike[str], power: str | None = None) -> Derived:
     :raises eascope.host.errors.EascopeError: there is no such run, or it is damaged.
     """
     from eascope.experiments.runs.finished import derived_by
-    from eascope.experiments.runs.runs import find_run
+    from eascope.experiments.runs.store import find_run
 
     return derived_by(find_run(str(run)), power)
 

@@ -35,11 +35,7 @@ from eascope.experiments.scenario.events import EventFile, events_of
 from eascope.experiments.scenario.groups import CPUS, GroupFile, groups_of
 from eascope.experiments.scenario.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
 from eascope.experiments.scenario.jobs import jobs_of, meeting
-from eascope.experiments.scenario.names import ROOT, path_of
-from eascope.experiments.scenario.others import BACKGROUND, threads_besides
-from eascope.experiments.scenario.program import ProgramFile, program_from
-from eascope.experiments.scenario.recorded import read_recorded
-from eascope.experiments.scenario.scenario import (
+from eascope.experiments.scenario.model import (
     BACKGROUNDS,
     MOST_THREADS,
     PLACING_MS,
@@ -47,6 +43,10 @@ from eascope.experiments.scenario.scenario import (
     Task,
     WindowLengths,
 )
+from eascope.experiments.scenario.names import ROOT, path_of
+from eascope.experiments.scenario.others import BACKGROUND, threads_besides
+from eascope.experiments.scenario.program import ProgramFile, program_from
+from eascope.experiments.scenario.recorded import read_recorded
 from eascope.experiments.scenario.sources import measurements, stated
 from eascope.experiments.scenario.tasks import TaskFile, replayed_from, task_from
 from eascope.host.cache import canonical_json, sha256_bytes

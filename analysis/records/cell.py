@@ -208,9 +208,9 @@ class ReplicateRecord(Record):
     :param starts_us: when each thread of the scenario starts.
     :param order: the threads in the order in which rt-app made them.
     :param work_cv: spread of a job's work, by task, where there is one.
-    :param clocks: the kind of timer, by task that varies (`experiments.scenario.scenario.CLOCKS`).
+    :param clocks: the kind of timer, by task that varies (`experiments.scenario.model.CLOCKS`).
     :param others: names in traces of threads outside the scenario.
-    :param background: which other threads ran (`experiments.scenario.scenario.BACKGROUNDS`).
+    :param background: which other threads ran (`experiments.scenario.model.BACKGROUNDS`).
     :param stir_ms: how long CPUs were stirred before the warm-up.
     :param rng_seed: the seed of the kernel's random numbers.
     :param threads_sha256: of every thread's jobs, in rt-app's input.

@@ -15,7 +15,7 @@ from eascope.host.errors import EascopeError
 
 if TYPE_CHECKING:
     from eascope.experiments.runs.finished import BilledBy
-    from eascope.experiments.runs.runs import Run
+    from eascope.experiments.runs.store import Run
 
 SUMMARY = "recompute the energy of finished runs with another power model, without simulating again"
 EXAMPLE = "eascope derive --power derived"
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: for a power model or a run that there is not.
     """
-    from eascope.experiments.runs.runs import all_runs, find_run
+    from eascope.experiments.runs.store import all_runs, find_run
 
     billing = billing_of(options)
     runs = [find_run(name) for name in options.runs] if options.runs else all_runs()

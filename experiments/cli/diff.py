@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
     from eascope.experiments.runs.finished import BilledBy
     from eascope.experiments.runs.request import Names
-    from eascope.experiments.runs.runs import Run
+    from eascope.experiments.runs.store import Run
 
 SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
 EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     from eascope.analysis.run_diff_text import record, text
     from eascope.experiments.runs.counterfactual import counterfactual, names_of, runs_of
     from eascope.experiments.runs.finished import derived_by, platform_of
-    from eascope.experiments.runs.runs import find_run
+    from eascope.experiments.runs.store import find_run
 
     billing = billing_of(options)
     runs: list[Run] = []

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from eascope.analysis.perfetto import perfetto
     from eascope.experiments.runs.finished import derived_by, platform_of
-    from eascope.experiments.runs.runs import find_run
+    from eascope.experiments.runs.store import find_run
 
     billing = billing_of(options)
     if not (options.perfetto or options.lisa):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eascope.analysis.compare import Comparison
     from eascope.analysis.records.cell import CellRecord
     from eascope.engines.records import HostRecord
-    from eascope.experiments.runs.runs import Run
+    from eascope.experiments.runs.store import Run
 
 
 #: Fields of a `CellRecord` that say which run it is.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from eascope.configs.platform import Platform
     from eascope.experiments.runs.cell import Cell
     from eascope.experiments.runs.request import Names
-    from eascope.experiments.runs.runs import Run
+    from eascope.experiments.runs.store import Run
 
 SUMMARY = "run one simulation, or reuse its finished run"
 EXAMPLE = "eascope run --platform juno-r2 --variant mainline --scenario smoke"

@@ -12,7 +12,7 @@ from eascope.experiments.cli.request import billing_of
 
 if TYPE_CHECKING:
     from eascope.experiments.runs.finished import BilledBy
-    from eascope.experiments.runs.runs import Run
+    from eascope.experiments.runs.store import Run
 
 SUMMARY = "print one run: its configuration and its results"
 EXAMPLE = "eascope show 3f9a"
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: when no run has that name, or it is damaged.
     """
-    from eascope.experiments.runs.runs import find_run
+    from eascope.experiments.runs.store import find_run
 
     billing = billing_of(options)
     chosen = find_run(options.run)

@@ -99,7 +99,7 @@ def campaign_lines(survey: Survey) -> list[str]:
 
 
 def _runs(options: argparse.Namespace) -> int:
-    from eascope.experiments.runs.runs import all_runs
+    from eascope.experiments.runs.store import all_runs
 
     objects = [run_object(entry) for entry in all_runs()]
     if options.json:

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises RequestError: when no run has a given name, or there is no folder of runs.
     """
-    from eascope.experiments.runs.runs import all_runs, check, find_run
+    from eascope.experiments.runs.store import all_runs, check, find_run
     from eascope.experiments.runs.writable import check_runs_folder
     from eascope.experiments.sweeps.ledger import ledgers
 

@@ -27,7 +27,7 @@ from eascope.engines.records import COUNTERS, MARKS, TRACE
 from eascope.experiments.recordings.importing import Imported
 from eascope.experiments.runs.measure import measured
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from eascope.host.table import Table
 from eascope.power.model import SHARED_PART
 

@@ -34,7 +34,7 @@ from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.runs.measure import prepared
 from eascope.experiments.runs.pool import run_all
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import existing
+from eascope.experiments.runs.store import existing
 
 PLATFORM = "juno-r2"
 SCENARIOS = (

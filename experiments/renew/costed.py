@@ -18,7 +18,7 @@ from eascope.analysis.records.result import Result, mean_result
 from eascope.engines.records import HostRecord
 from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.finished import derived_for
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp.rtapp import entries_of, iterations_of, keys_of
+from eascope.experiments.rtapp.compiler import entries_of, iterations_of, keys_of
 from eascope.experiments.scenario.groups import ROOT
-from eascope.experiments.scenario.scenario import FAIR, Scenario, Task
+from eascope.experiments.scenario.model import FAIR, Scenario, Task
 from eascope.experiments.scenario.workload import iterations_per_us
 from eascope.host.errors import bad_input
 

@@ -15,11 +15,11 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.experiments.rtapp.json_file import MOST_MS, read
 from eascope.experiments.scenario.checks import not_admitted
+from eascope.experiments.scenario.model import MOST_THREADS, Attributes, Phase, Scenario, Task
 from eascope.experiments.scenario.others import STIR_MS, others
 from eascope.experiments.scenario.replicate import replicate_record, task_start_us
 from eascope.experiments.scenario.rtapp_grammar import POLICIES as POLICY_OF
 from eascope.experiments.scenario.rtapp_grammar import WAITS, RtAppFile, RtAppTask, events, timers
-from eascope.experiments.scenario.scenario import MOST_THREADS, Attributes, Phase, Scenario, Task
 from eascope.experiments.scenario.workload import (
     LOG,
     OTHERS_NAME,

@@ -19,8 +19,8 @@ from eascope.configs.layout import Layout
 from eascope.configs.platform import Platform
 from eascope.engines.base import Engine, Identity, Machine
 from eascope.engines.records import FAILED, Failure
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.rtapp.own import text_of
-from eascope.experiments.rtapp.rtapp import compile_scenario
 from eascope.experiments.runs.cell_record import cell_record
 from eascope.experiments.runs.failures import trace_full
 from eascope.experiments.runs.guest_image import guest_image
@@ -29,7 +29,7 @@ from eascope.experiments.runs.prepared import with_prepared
 from eascope.experiments.runs.request import GivenPlatform, Names, speeds_of
 from eascope.experiments.runs.script import script
 from eascope.experiments.runs.trace_events import GROUPS, larger_kib, recorded_events, trace_kib
-from eascope.experiments.scenario.scenario import Scenario
+from eascope.experiments.scenario.model import Scenario
 from eascope.experiments.scenario.workload import Workload
 from eascope.host.cache import artefact, cache_root, digest_of, runs_root, sha256_bytes, sha256_file
 from eascope.host.claims import locked_everywhere

@@ -24,7 +24,7 @@ from eascope.analysis.records.cell import (
 )
 from eascope.engines.base import Identity
 from eascope.experiments.runs.request import Names, without_figures
-from eascope.experiments.scenario.scenario import Move, Write
+from eascope.experiments.scenario.model import Move, Write
 from eascope.experiments.scenario.workload import FTRACE, Workload
 from eascope.kernels.build import KernelArtefact
 from eascope.power.given import given_record

@@ -22,7 +22,7 @@ from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.finished import BilledBy, derived_for
 from eascope.experiments.runs.measure import measured
 from eascope.experiments.runs.request import Names, Request, resolve
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from eascope.host.errors import RequestError
 from eascope.power.given import GivenModel
 

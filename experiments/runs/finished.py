@@ -20,7 +20,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.inputs import simulated_with
 from eascope.experiments.runs.request import Names
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from eascope.host.errors import RequestError
 from eascope.host.strict import shown_path
 from eascope.power.choice import power_model, power_of

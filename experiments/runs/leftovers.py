@@ -14,7 +14,7 @@ from pathlib import Path
 from eascope.analysis.derive import analysis_version
 from eascope.analysis.derived_folder import DERIVED, KEY
 from eascope.experiments.runs.cell import trace_was_full
-from eascope.experiments.runs.runs import LOCKS, all_runs, lock_of
+from eascope.experiments.runs.store import LOCKS, all_runs, lock_of
 from eascope.host.cache import MANIFEST, cache_root, entries, lock_of_entry, runs_root
 from eascope.host.claims import MARK as CLAIM
 from eascope.host.claims import left_over_everywhere

@@ -24,7 +24,7 @@ from eascope.experiments.runs.cell import Cell, identity_of, prepare
 from eascope.experiments.runs.finished import BilledBy, derived_by_each
 from eascope.experiments.runs.pool import run_all
 from eascope.experiments.runs.request import Names
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 
 Result = TypeVar("Result")
 #: A run's derivations by what they are billed by.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from eascope.experiments.runs.cell import missing, prepare
 from eascope.experiments.runs.pool import Work, seconds_for
 from eascope.experiments.runs.request import Names
-from eascope.experiments.runs.runs import Run, existing
+from eascope.experiments.runs.store import Run, existing
 from eascope.host.cache import entries
 from eascope.host.proc import duration
 

@@ -22,7 +22,7 @@ from typing import TypeAlias, TypeVar
 from eascope.analysis.records.cell import CellRecord
 from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.request import Names
-from eascope.experiments.runs.runs import Run, all_runs, execute, existing
+from eascope.experiments.runs.store import Run, all_runs, execute, existing
 from eascope.experiments.runs.writable import check_runs
 from eascope.experiments.scenario.others import STIR_MS
 from eascope.host.errors import Again, EascopeError

@@ -24,8 +24,8 @@ from eascope.engines.timing.mixture import mixture
 from eascope.experiments.controls import AS_IT_IS, Controls
 from eascope.experiments.runs.trace_events import check_queues_have
 from eascope.experiments.scenario.conditions import conditions_of
+from eascope.experiments.scenario.model import Scenario
 from eascope.experiments.scenario.program_kinds import KINDS, check_present
-from eascope.experiments.scenario.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError, bad_input, names_allowed
 from eascope.host.strict import shown_path

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eascope.engines.base import Elision
-from eascope.experiments.rtapp.rtapp import latest_begin_ms, memory_name, process_of
+from eascope.experiments.rtapp.compiler import latest_begin_ms, memory_name, process_of
 from eascope.experiments.runs.trace_events import TRACE_EVENTS
 from eascope.experiments.scenario import groups, interrupts, members, recorded
+from eascope.experiments.scenario.model import Move, Scenario, Task, Write
 from eascope.experiments.scenario.program import MEASURED
-from eascope.experiments.scenario.scenario import Move, Scenario, Task, Write
 from eascope.experiments.scenario.workload import Workload
 from eascope.kernels.switches import (
     ACTIVATIONS,

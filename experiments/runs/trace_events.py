@@ -10,7 +10,7 @@ from pathlib import Path
 from eascope.analysis.energies import COMPUTE_EVENT
 from eascope.analysis.trace import DECISION_EVENT
 from eascope.configs.platform import Platform
-from eascope.experiments.scenario.scenario import Phase, Scenario, Task
+from eascope.experiments.scenario.model import Phase, Scenario, Task
 from eascope.host.errors import RequestError, nearest
 from eascope.kernels.events import added_by, built_events, qualified
 from eascope.kernels.queues import folders_of_queues, own_files

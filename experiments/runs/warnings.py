@@ -13,7 +13,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.controls import Controls
 from eascope.experiments.runs.request import Names
-from eascope.experiments.scenario.scenario import REALTIME
+from eascope.experiments.scenario.model import REALTIME
 from eascope.kernels import lacking
 from eascope.kernels.state import asymmetric
 

@@ -14,8 +14,8 @@ from eascope.analysis.records.cell import NO_GROUP
 from eascope.analysis.statement import parse as parse_statement
 from eascope.configs.platform import CAPACITY_SCALE, Platform
 from eascope.experiments.scenario import members
+from eascope.experiments.scenario.model import DEADLINE, MOST_THREADS, REALTIME, Scenario, Task
 from eascope.experiments.scenario.program import Program, ProgramFile
-from eascope.experiments.scenario.scenario import DEADLINE, MOST_THREADS, REALTIME, Scenario, Task
 from eascope.experiments.scenario.tasks import AttributesFile, TaskFile
 from eascope.host.errors import bad_input
 from eascope.host.keys import Place, WrongValue

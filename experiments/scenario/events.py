@@ -16,8 +16,8 @@ from eascope.experiments.scenario.groups import (
     check_change,
     group_of,
 )
+from eascope.experiments.scenario.model import Move, Task, WindowLengths, Write
 from eascope.experiments.scenario.program import Program
-from eascope.experiments.scenario.scenario import Move, Task, WindowLengths, Write
 from eascope.host.keys import Context, Form, WrongValue, entries_of, key, maybe, named
 from eascope.kernels.state import cpu_list
 from eascope.kernels.switches import (

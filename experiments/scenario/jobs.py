@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from eascope.experiments.scenario.draws import Draws, apportioned
-from eascope.experiments.scenario.scenario import Scenario, Task
+from eascope.experiments.scenario.model import Scenario, Task
 
 #: Jobs that are drawn before they are gone through again: a second at 60 Hz.
 CYCLE = 64

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from eascope.experiments.scenario import groups
+from eascope.experiments.scenario.model import Scenario
 from eascope.experiments.scenario.program import LOAD, MEASURED, SERVER, Program
 from eascope.experiments.scenario.program_kinds import DATA, READY, READY_MS
-from eascope.experiments.scenario.scenario import Scenario
 from eascope.rootfs.content import PROGRAMS, load_content
 
 #: Where the image has what was prepared for a server.

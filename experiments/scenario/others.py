@@ -62,7 +62,7 @@ def others(
 ) -> Mapping[str, Other]:
     """The threads by name.
 
-    :param background: one of `experiments.scenario.scenario.BACKGROUNDS`.
+    :param background: one of `experiments.scenario.model.BACKGROUNDS`.
     """
     threads = {f"{STIR}{cpu}": _stirring(cpu, platform, activity, seed) for cpu in platform.cpus}
     if background == "board":

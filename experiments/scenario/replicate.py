@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from eascope.analysis.records.cell import ReplicateRecord
 from eascope.experiments.scenario.draws import Draws
+from eascope.experiments.scenario.model import Phase, Scenario, Task
 from eascope.experiments.scenario.others import STIR_MS
-from eascope.experiments.scenario.scenario import Phase, Scenario, Task
 
 #: The machine idles up to so long before the workload.
 IDLE_US = 10_000_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from eascope.configs.platform import Platform
 from eascope.experiments.scenario.groups import A_GROUP, NO_CLAMPS, Clamps, Group, group_of
-from eascope.experiments.scenario.scenario import (
+from eascope.experiments.scenario.model import (
     DEADLINE,
     FAIR,
     MOST_CHARACTERS,

@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from eascope.experiments.runs.runs import SIMKEY
+from eascope.experiments.runs.store import SIMKEY
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.record import Record

@@ -13,7 +13,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.finished import derived_as
 from eascope.experiments.runs.request import Names
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from eascope.experiments.sweeps.ledger import DONE, LedgerLine, ledger_folder
 from eascope.experiments.sweeps.survey import Group, Survey
 from eascope.host.cache import runs_root

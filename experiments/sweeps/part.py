@@ -23,7 +23,7 @@ from eascope.experiments.runs.cell import Cell, identity_of, prepare
 from eascope.experiments.runs.failures import from_outside
 from eascope.experiments.runs.finished import BilledBy, derived_for
 from eascope.experiments.runs.request import Names
-from eascope.experiments.runs.runs import Run, execute
+from eascope.experiments.runs.store import Run, execute
 from eascope.experiments.sweeps.ledger import (
     DONE,
     FAILED,

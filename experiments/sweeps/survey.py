@@ -16,7 +16,7 @@ from eascope.experiments.runs.cell import missing, prepare
 from eascope.experiments.runs.failures import from_outside
 from eascope.experiments.runs.pool import BESIDE_S, Work, seconds_of, seen_times
 from eascope.experiments.runs.request import Names
-from eascope.experiments.runs.runs import Run, all_runs
+from eascope.experiments.runs.store import Run, all_runs
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.ledger import DONE, FAILED, LedgerLine, read_ledger, run_folders
 from eascope.experiments.sweeps.part import MOST_CELLS, disk_kib

@@ -11,7 +11,7 @@ from eascope.experiments.renew.costed import CostedRun
 from eascope.experiments.runs.cell import Cell, prepare
 from eascope.experiments.runs.pool import run_all
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from research.elision import CASES, VARIANT, run
 from tests.support.records import result_record
 

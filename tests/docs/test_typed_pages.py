@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from eascope.experiments.cli.diff import check
-from eascope.experiments.runs.runs import find_run
+from eascope.experiments.runs.store import find_run
 from eascope.host.errors import RequestError
 from tests.support.calibration import row
 from tests.support.command import changed, eascope

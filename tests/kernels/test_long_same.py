@@ -10,7 +10,7 @@ from eascope.analysis.records.result import Result
 from eascope.configs.platform import Platform
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from tests.support.chance import LEAST, probability
 
 pytestmark = [pytest.mark.long, pytest.mark.guest, pytest.mark.kernels("feec", "sum")]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eascope.experiments.runs.cell import Cell
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.campaign_file import campaign_from
 from eascope.experiments.sweeps.ledger import platforms_folder
@@ -54,7 +54,7 @@ def _schedule(cell: Cell) -> Schedule:
 
 
 class StandInRuns:
-    """Stands for `experiments.runs.runs.execute`: writes a run of a short schedule.
+    """Stands for `experiments.runs.store.execute`: writes a run of a short schedule.
 
     :param fails: variants whose cells fail.
     """

@@ -20,8 +20,8 @@ from eascope.engines.base import EngineFailed, EngineRun
 from eascope.engines.records import TRACE
 from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.inputs import MACHINE
-from eascope.experiments.runs.runs import RAW, execute
-from eascope.experiments.scenario.scenario import WindowLengths
+from eascope.experiments.runs.store import RAW, execute
+from eascope.experiments.scenario.model import WindowLengths
 from tests.support.records import cell_record
 
 KEY = "ab" * 32

@@ -18,7 +18,7 @@ from eascope.configs.resolved import machine_json
 from eascope.engines.records import HOST, MARKS, READY, START, STOP, Mark, write_marks
 from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.inputs import FOLDER, MACHINE
-from eascope.experiments.runs.runs import OUTSIDE
+from eascope.experiments.runs.store import OUTSIDE
 from eascope.host.sealed import seal
 from tests.support.records import cell_record, host_record, task_record
 from tests.support.tracefile import TraceEvent, marker, migrate, switch, trace_dat, waking

@@ -28,8 +28,8 @@ from eascope.experiments.controls import Controls
 from eascope.experiments.runs.cell import BOOT, prepare
 from eascope.experiments.runs.guest_image import guest_image
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import check, execute
 from eascope.experiments.runs.script import elision_lines
+from eascope.experiments.runs.store import check, execute
 from eascope.kernels.build import kernel
 from tests.support.board_dvfs import LEAST_NS, changes_ns
 from tests.support.columns import least

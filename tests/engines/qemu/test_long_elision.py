@@ -12,7 +12,7 @@ from eascope.engines.records import MARKS, STOP, read_marks
 from eascope.experiments.controls import Controls
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from tests.support import linux
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]

@@ -22,7 +22,7 @@ from eascope.experiments.arguments import count, natural
 from eascope.experiments.cli.status import distinguishing
 from eascope.experiments.cli.verbs import VERBS, make_parser
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from eascope.host.cache import artefact, write_atomic
 from eascope.host.version import eascope_version
 from tests.support.calibration import row

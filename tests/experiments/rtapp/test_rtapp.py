@@ -10,7 +10,7 @@ import pytest
 
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.scenario.replicate import start_offset_us
 from eascope.experiments.scenario.workload import iterations_per_us
 from eascope.experiments.scenario_file import load_scenario

@@ -10,10 +10,10 @@ import pytest
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.rtapp.export import exported
 from eascope.experiments.rtapp.json_file import read
 from eascope.experiments.rtapp.own import BEGIN_MS, notes_on
-from eascope.experiments.rtapp.rtapp import compile_scenario
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from tests.support.command import eascope, ran

@@ -23,7 +23,7 @@ from eascope.experiments.runs.cell import Cell, prepare
 from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.measure import Group
 from eascope.experiments.runs.request import Names, resolve
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from eascope.experiments.runs.warnings import billed_by_others
 from eascope.host.errors import RequestError
 from eascope.power.model import Interval

@@ -22,7 +22,7 @@ from eascope.experiments.controls import Controls
 from eascope.experiments.runs import cell as cells
 from eascope.experiments.runs.cell import Cell, check_kernels_differ, prepare
 from eascope.experiments.runs.request import double, resolve
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from eascope.host.cache import runs_root
 from eascope.host.errors import Again, EascopeError, RequestError
 from eascope.kernels.switches import FEATURES

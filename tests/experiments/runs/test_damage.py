@@ -11,7 +11,7 @@ from eascope.experiments.cli.main import main
 from eascope.experiments.runs import pool
 from eascope.experiments.runs.inputs import FOLDER, MACHINE
 from eascope.experiments.runs.pool import estimate_s
-from eascope.experiments.runs.runs import Run, all_runs, execute
+from eascope.experiments.runs.store import Run, all_runs, execute
 from eascope.experiments.runs.writable import check_runs, check_runs_place, check_writable
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.sealed import DONE

@@ -12,7 +12,7 @@ from eascope.analysis.derive import Derived
 from eascope.analysis.energies import computed_decisions
 from eascope.analysis.trace import read_trace
 from eascope.experiments.runs.finished import derived_by
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from tests.support.command import eascope, json_of
 
 pytestmark = [pytest.mark.guest, pytest.mark.kernels("feec")]

@@ -8,7 +8,7 @@ import pytest
 from eascope.engines.base import EngineFailed
 from eascope.engines.process import died
 from eascope.experiments.runs.failures import explained, from_outside
-from eascope.experiments.runs.runs import Run, execute
+from eascope.experiments.runs.store import Run, execute
 from eascope.host.cache import runs_root
 from tests.support.fake import KEY, cell
 

@@ -16,7 +16,7 @@ import pytest
 
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from eascope.host.cache import cache_root
 from eascope.host.errors import EascopeError
 from eascope.kernels.variants import Declared

@@ -18,7 +18,7 @@ from eascope.experiments.runs import cell as cells
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.finished import derived_by
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import Run, execute
+from eascope.experiments.runs.store import Run, execute
 from eascope.host.errors import EascopeError
 from eascope.kernels.state import state_expectations
 from eascope.kernels.variants import Declared

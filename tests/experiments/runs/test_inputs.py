@@ -21,7 +21,7 @@ from eascope.experiments.runs.finished import BilledBy, derived_by, derived_for,
 from eascope.experiments.runs.inputs import FILES, FOLDER, MACHINE
 from eascope.experiments.runs.measure import Group
 from eascope.experiments.runs.request import Request, resolve
-from eascope.experiments.runs.runs import Run, check, execute
+from eascope.experiments.runs.store import Run, check, execute
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
 from eascope.kernels.own import read_own

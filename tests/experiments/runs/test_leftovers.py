@@ -14,10 +14,10 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
-from eascope.experiments.runs import runs
+from eascope.experiments.runs import store
 from eascope.experiments.runs.finished import derived_by
 from eascope.experiments.runs.leftovers import KINDS, leftovers, remove
-from eascope.experiments.runs.runs import Run, all_runs, execute
+from eascope.experiments.runs.store import Run, all_runs, execute
 from eascope.host.cache import MANIFEST, artefact, cache_root, runs_root, write_atomic
 from eascope.host.errors import EascopeError
 from eascope.host.scratch import SETTLED_S, locked, scratch
@@ -104,7 +104,7 @@ def test_failed_and_broken_runs_go_and_finished_stay() -> None:
 
 def test_a_run_whose_trace_was_full_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it the next command would begin with the size that did not suffice."""
-    monkeypatch.setattr(runs, "_has_larger", lambda cell: False)
+    monkeypatch.setattr(store, "_has_larger", lambda cell: False)
 
     def full(on_progress: Callable[[float], None] | None) -> None:
         raise EngineFailed("the trace ring buffer of cpu 3 was too small", [], [])

@@ -23,7 +23,7 @@ from eascope.experiments.runs.pool import (
     estimate_s,
     until_first_failure,
 )
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from eascope.host.errors import EascopeError
 from tests.support.fake import cell
 from tests.support.records import host_record

@@ -13,7 +13,7 @@ from eascope.analysis.derive import derive
 from eascope.experiments.controls import Controls, reference_iteration_ns
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.request import Names, Request, resolve
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from eascope.experiments.runs.warnings import (
     rate_warnings,
     without_eas,

@@ -19,7 +19,7 @@ from eascope.engines.base import EngineRun, Machine
 from eascope.engines.records import TRACE
 from eascope.experiments.runs import pool
 from eascope.experiments.runs.finished import derived_by
-from eascope.experiments.runs.runs import RAW, Run, all_runs, check, execute, existing, find_run
+from eascope.experiments.runs.store import RAW, Run, all_runs, check, execute, existing, find_run
 from eascope.host.errors import Again, EascopeError, RequestError
 from tests.support.fake import KEY, FakeEngine, badly, cell, forever, well
 from tests.support.waiting import HANG_S, until

@@ -12,7 +12,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.qemu.eliding_copy import COPY
 from eascope.experiments.controls import Controls
-from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.request import resolve
 from eascope.experiments.runs.script import script

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from eascope.experiments.runs import runs
-from eascope.experiments.runs.runs import Run, check, execute
+from eascope.experiments.runs import store
+from eascope.experiments.runs.store import Run, check, execute
 from eascope.host.cache import runs_root
 from eascope.host.claims import claims_on
 from tests.support.fake import KEY, cell
@@ -26,7 +26,7 @@ from eascope.host import claims
 claims.LOOK_S, claims.BEAT_S, claims.LEASE_S = 0.02, 0.05, float(sys.argv[3])
 claims.this_boot = lambda: sys.argv[1]
 claims.started_at = lambda _: 1
-from eascope.experiments.runs.runs import execute
+from eascope.experiments.runs.store import execute
 from tests.support import fake
 def slow(_):
     print("begun", flush=True)
@@ -95,7 +95,7 @@ def test_the_cell_of_a_dead_machine_is_taken_over() -> None:
     assert other.returncode == 0, err
     assert json.loads(out.splitlines()[-1])["fresh"]
     assert check(Run(runs_root() / KEY)) == []
-    assert claims_on(runs.lock_of(KEY)) == []
+    assert claims_on(store.lock_of(KEY)) == []
     assert [path.name for path in runs_root().iterdir() if path.name != ".locks"] == [KEY]
 
 
@@ -109,7 +109,7 @@ def test_a_machine_that_stood_still_leaves_what_another_has_finished(
         if not result:
             result.append(runs_root())
             with monkeypatch.context() as patch:
-                patch.setattr(runs, "locked_everywhere", lambda *_: nullcontext())
+                patch.setattr(store, "locked_everywhere", lambda *_: nullcontext())
                 patch.setattr("shutil.rmtree", lambda *_, **__: None)
                 other = execute(cell())
             assert other.fresh

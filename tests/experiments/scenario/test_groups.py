@@ -11,7 +11,7 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.experiments.scenario.groups import ROOT
-from eascope.experiments.scenario.scenario import PLACING_MS
+from eascope.experiments.scenario.model import PLACING_MS
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.cells import Artefacts, prepared
 from tests.support.command import eascope, ran

@@ -10,9 +10,9 @@ import pytest
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.registry import ENGINES
-from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.runs.request import resolve
-from eascope.experiments.scenario.scenario import MOST_MEMORY
+from eascope.experiments.scenario.model import MOST_MEMORY
 from eascope.experiments.scenario.workload import Workload
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError

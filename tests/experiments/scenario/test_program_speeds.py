@@ -11,8 +11,8 @@ from eascope.configs.program_activity import load_program
 from eascope.engines.base import Engine
 from eascope.engines.registry import get_engine
 from eascope.experiments.runs.request import figures_of, speeds_of, without_figures
+from eascope.experiments.scenario.model import Scenario
 from eascope.experiments.scenario.program_kinds import KINDS
-from eascope.experiments.scenario.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
 from tests.support.program_figures import RECORD
 

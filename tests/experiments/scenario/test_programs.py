@@ -13,10 +13,10 @@ from eascope.experiments.runs.cell import check_image, guest_of, prepare
 from eascope.experiments.runs.request import Request, resolve
 from eascope.experiments.scenario.checks import COMMAND_WORDS
 from eascope.experiments.scenario.members import command
+from eascope.experiments.scenario.model import Scenario
 from eascope.experiments.scenario.names import names
 from eascope.experiments.scenario.program import MOST_WORDS, Program
 from eascope.experiments.scenario.program_kinds import KINDS
-from eascope.experiments.scenario.scenario import Scenario
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from eascope.rootfs.content import load_content

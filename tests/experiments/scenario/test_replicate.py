@@ -12,7 +12,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.devicetree import RNG_SEED
 from eascope.configs.platform import Platform
 from eascope.experiments.controls import Controls
-from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.scenario.others import (
     BACKGROUND_SHARE,
     BACKGROUND_THREADS,

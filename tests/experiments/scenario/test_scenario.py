@@ -11,9 +11,9 @@ import pytest
 from eascope.analysis.records.cell import LOOPS_WORK, WorkRecord
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
-from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.scenario import program_kinds
-from eascope.experiments.scenario.scenario import UNKNOWN_MS
+from eascope.experiments.scenario.model import UNKNOWN_MS
 from eascope.experiments.scenario.workload import Workload
 from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError

@@ -10,7 +10,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.inherit import activity_of
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import list_platforms, load_platform
-from eascope.experiments.rtapp.rtapp import compile_scenario
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.runs.request import _check_expected
 from eascope.experiments.scenario.names import names
 from eascope.experiments.scenario_file import load_scenario

@@ -8,7 +8,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.engines.records import Failure
 from eascope.experiments.runs.cell import Cell
-from eascope.experiments.runs.runs import Run
+from eascope.experiments.runs.store import Run
 from eascope.experiments.sweeps.ledger import DONE, FAILED, read_ledger
 from eascope.experiments.sweeps.part import SweepPart, run_part, split
 from eascope.experiments.sweeps.session import part_size, progress_words

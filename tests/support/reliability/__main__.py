@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 from unittest.mock import patch
 
-from eascope.experiments.runs.runs import SIMKEY
+from eascope.experiments.runs.store import SIMKEY
 from eascope.experiments.sweeps.ledger import ledgers
 from eascope.host.sealed import files_of
 from tests.support.reliability import checks, corrupt

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eascope.analysis.derived_folder import DERIVED
-from eascope.experiments.runs.runs import OUTSIDE, SIMKEY
+from eascope.experiments.runs.store import OUTSIDE, SIMKEY
 from eascope.host.cache import cache_root
 from eascope.host.scratch import MARK
 from eascope.host.sealed import files_of

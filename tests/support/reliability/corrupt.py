@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eascope.analysis.derived_folder import DERIVED
 from eascope.experiments.runs.finished import derived_by
-from eascope.experiments.runs.runs import OUTSIDE, Run, check
+from eascope.experiments.runs.store import OUTSIDE, Run, check
 from eascope.experiments.sweeps.ledger import ledger_folder, problems_of, read_ledger
 from eascope.host.cache import cache_root, check_artefact, entries
 from eascope.host.errors import EascopeError

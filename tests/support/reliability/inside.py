@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from eascope.experiments.runs.runs import SIMKEY, Run, check
+from eascope.experiments.runs.store import SIMKEY, Run, check
 from tests.support.reliability.campaign import half_written, tables
 
 

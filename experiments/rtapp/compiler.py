@@ -32,6 +32,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.rtapp.own import compile_own
 from eascope.experiments.scenario import recorded
 from eascope.experiments.scenario.jobs import Course, Job, drawn, plain
+from eascope.experiments.scenario.model import DEADLINE, FAIR, Attributes, Phase, Scenario, Task
 from eascope.experiments.scenario.others import STIR_MS, others
 from eascope.experiments.scenario.replicate import (
     in_order,
@@ -39,7 +40,6 @@ from eascope.experiments.scenario.replicate import (
     start_offset_us,
     task_start_us,
 )
-from eascope.experiments.scenario.scenario import DEADLINE, FAIR, Attributes, Phase, Scenario, Task
 from eascope.experiments.scenario.workload import (
     IO_BYTES,
     OTHERS_NAME,
