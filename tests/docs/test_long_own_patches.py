@@ -187,4 +187,6 @@ def test_a_series_is_imported_from_what_the_page_names(
         folder = reader.checkout / "kernels" / "series" / name
         (patch,) = (folder / "series").read_text().split()
         assert f"+ * {NEW}" in (folder / patch).read_text()
-        assert f"{name} = " in (reader.checkout / "kernels" / "variants.toml").read_text()
+        own = (reader.checkout / "kernels" / "own" / f"{name}.toml").read_text()
+        assert f'series = "{name}"' in own
+        assert ("first = true" in own) is (onto == "plain")
