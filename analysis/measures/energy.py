@@ -174,8 +174,6 @@ def irq_s(data: RunData) -> dict[str, float]:
 def irq_j(data: RunData) -> dict[str, float]:
     """Active energy of hard interrupts by name, likewise."""
     rows = interrupts(data.trace, data.window)
-    if rows.is_empty():
-        return {}
     spent = dict(
         active_shares(covered(data.intervals, rows), data.energy)
         .group_by("pid")

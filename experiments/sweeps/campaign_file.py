@@ -269,7 +269,9 @@ _NAMES = _keys(
     em=(_TEXT, "powers that the kernel is given"),
     em_error=(_ERRORS, "errors in these powers"),
 )
-_CONTROLS = maybe("controls", table=_made("Controls", _knobs("controls", SWEPT)))
+#: Of a command's ``--set controls.NAME=...``, which may be a way of accounting, too.
+_ANY_KNOB = [*_knobs("controls", SWEPT), *_knobs("billing", BILLINGS)]
+_CONTROLS = maybe("controls", table=_made("Controls", _ANY_KNOB))
 _SET = key("overrides of the platform", each=_OVERRIDES, label="override", default={})
 _TABLES = [("set", Mapping[str, Any], _SET), ("controls", Any, _CONTROLS)]
 _FLAGS = _keys(

@@ -65,7 +65,7 @@ def test_a_window_may_begin_under_mainline(artefacts: Artefacts, tmp_path: Path)
     assert on not in lines[switch:]
     same = prepared(variant="mainline", scenario=str(path), controls=controls)
     assert same.machine.script.decode().splitlines().count("sleep-ms 700") == 1
-    for variant in ("uclamp-sum", "cas-performance"):
+    for variant in ("uclamp-sum", "foreground-app"):
         with pytest.raises(RequestError, match=rf"window.from: {variant} does not boot as main"):
             prepared(variant=variant, scenario=str(path))
 
@@ -292,7 +292,7 @@ def test_a_switch_of_clamps_is_written_last(artefacts: Artefacts) -> None:
 
 def test_boot_arguments_are_proven_before_the_workload(artefacts: Artefacts) -> None:
     """Where there are none, the script has no line for them."""
-    lines = prepared(variant="cas-performance").machine.script.decode().splitlines()
+    lines = prepared(variant="priority-daemon-expedited").machine.script.decode().splitlines()
     assert lines.index("wait boot-arguments") < lines.index("barrier")
     assert "boot-arguments" not in prepared().machine.script.decode()
 
