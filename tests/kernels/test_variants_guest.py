@@ -43,9 +43,17 @@ BOOTS = [list(group) for _, group in groupby(sorted(SHIPPED, key=together), key=
 def becoming(variant: Variant, platform: Platform) -> list[str]:
     """Lines that make a guest ``variant``, whatever it was, and that prove it."""
     variant = on_platform(variant, platform)
+    # A governor that a variant before it switched to has no EAS to switch.
+    policies = [f"policy{cluster.cpus[0]}" for cluster in platform.clusters]
+    schedutil = [
+        f"write /sys/devices/system/cpu/cpufreq/{policy}/scaling_governor schedutil"
+        for policy in policies
+        if "default_governor" not in variant.boot
+    ]
     eas = [f"write {ENERGY_AWARE} 1"] if eas_possible(variant, platform) else []
     switches = [f"write {path} {value}" for path, value in variant.switches]
-    return [*eas, *switches, *(" ".join(line) for line in state_expectations(variant, platform))]
+    proof = [" ".join(line) for line in state_expectations(variant, platform)]
+    return [*schedutil, *eas, *switches, *proof]
 
 
 @pytest.mark.parametrize("variants", [booted(group[0].kernel, group) for group in BOOTS])
