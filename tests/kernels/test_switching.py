@@ -12,7 +12,7 @@ from eascope.configs.platform_file import load_platform
 from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.naming import variant_named
-from eascope.kernels.state import state_expectations
+from eascope.kernels.state import on_platform, state_expectations
 from eascope.kernels.variants import load_variants
 from tests.support.kernel_guest import Booted, boot
 from tests.support.releases import kernel_of, of_releases
@@ -200,7 +200,8 @@ def test_with_another_governor_nobody_switches_fast(juno: Platform) -> None:
     """And there is no thread of schedutil."""
     performance = load_variants()["cas-performance"]
     for platform in (juno, waiting(juno)):
-        lines = [" ".join(line) for line in state_expectations(performance, platform)]
+        placed = on_platform(performance, platform)
+        lines = [" ".join(line) for line in state_expectations(placed, platform)]
         switching = [line for line in lines if "fast_switch" in line or line.startswith("thread")]
         policies = [f"cpufreq/policy{cluster.cpus[0]}" for cluster in juno.clusters]
         assert switching == [
