@@ -270,6 +270,8 @@ class Reader:
             more = self.variants[base].with_more(variant.boot, variant.switches)
             variant = replace(variant, boot=more.boot, switches=more.switches)
         if queue:
+            if queue.name in self.kernels[kernel].series:
+                raise table.error("series", f"a queue that {base} does not have")
             with_queue = self.kernels[kernel].with_queue(queue, first=first)
             self.kernels[name] = replace(with_queue, name=name, summary=variant.summary)
             variant = replace(variant, kernel=name)
@@ -342,6 +344,8 @@ def _queue(file: Path, table: StrictTable) -> tuple[Path | None, bool]:
     if config and not states_options(config.encode()):
         raise table.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
     if not patches and not config:
+        if first:
+            raise table.error("first", "false, or true beside series, patches or config")
         return None, first
     return made_queue(file.stem, patches, config.encode()), first
 

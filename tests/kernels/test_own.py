@@ -209,6 +209,8 @@ def test_a_persons_variant_is_one_like_any_other(
             'base = "cas"\nseries = "feec"\nconfig = ["CONFIG_A=y"]',
             "config = ['CONFIG_A=y']: allowed: none",
         ),
+        ('base = "cas"\nboot = "a"\nfirst = true', "first = True: allowed: false, or true beside"),
+        ('base = "feec-b"\nseries = "feec"', "series = 'feec': allowed: a queue that feec-b does"),
         ('base = "cas"\nboot = "a"\nfirst = 1', "first = 1: allowed: true or false"),
         ('base = "cas"\nswitch = []', "switch = []: allowed: switches, which is its name now"),
         ('base = "cas"\ndescription = "x"', "description = 'x': allowed: summary, which is"),
