@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from eascope.host.errors import RequestError
@@ -60,7 +60,7 @@ class RtAppTask:
     name: str
     key: str
     threads: tuple[str, ...]
-    says: dict[str, Any]
+    says: dict[str, Any] = field(hash=False)
     own_timer: bool = True
 
     @property
@@ -118,8 +118,8 @@ class RtAppFile:
     :param notes: what is meant otherwise here than on a board, a sentence each.
     """
 
-    settings: Mapping[str, Any]
-    resources: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(hash=False)
+    resources: Mapping[str, Any] = field(hash=False)
     tasks: tuple[RtAppTask, ...]
     notes: tuple[str, ...]
 
