@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from eascope.analysis.derived_folder import derived_folder
+from eascope.analysis.derived_folder import derived_folder, derived_key, roots_of
 from eascope.analysis.measures import MEASURES
 from eascope.analysis.measures.interrupts import check_interrupts
 from eascope.analysis.measures.registry import Measure
@@ -118,6 +118,18 @@ def derive_each(
         folder = derived_folder(run, fields, partial(make, power=power))
         derived.append(Derived(folder, Result.read(folder / RESULT), cell, run))
     return derived
+
+
+def is_derived(
+    run: Path,
+    platform: Platform,
+    activity: Activity,
+    models: Sequence[PowerModel],
+    asked: CellRecord,
+) -> bool:
+    """Whether `derive_each` would only read; tables that are damaged count."""
+    keys = [derived_key(_fields(asked, platform, activity, power)) for power in models]
+    return all(any((root / key).is_dir() for root in roots_of(run)) for key in keys)
 
 
 def _fields(

@@ -31,6 +31,11 @@ def roots_of(run: Path) -> tuple[Path, Path]:
     return run / DERIVED, cache_root() / DERIVED / run.resolve().name
 
 
+def derived_key(fields: Mapping[str, object]) -> str:
+    """The name of the folder of tables that depend on ``fields``."""
+    return digest_of(fields)[:32]
+
+
 def derived_folder(run: Path, fields: Mapping[str, object], make: Callable[[Path], None]) -> Path:
     """The folder of tables of ``run``, made by ``make`` unless it is there and whole.
 
@@ -40,7 +45,7 @@ def derived_folder(run: Path, fields: Mapping[str, object], make: Callable[[Path
     :param make: fills an empty folder.
     :raises EascopeError: one line when a file of the run has changed since it was written.
     """
-    key = digest_of(fields)[:32]
+    key = derived_key(fields)
     for root in roots_of(run):
         folder = root / key
         if folder.is_dir():

@@ -9,10 +9,9 @@ derivation's key covers them. A run by itself is read with its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from eascope.analysis.derive import Derived, derive, derive_each
+from eascope.analysis.derive import Derived, derive
 from eascope.analysis.records.cell import CellRecord
 from eascope.configs.activity import Activity
 from eascope.configs.knobs import BILLINGS, BillingKnobs
@@ -85,13 +84,6 @@ def derived_for(cell: Cell, run: Run, power: str | BilledBy | None = None) -> De
     :raises EascopeError: when the run is damaged.
     """
     return derived_as(cell.record, cell.names, run, power)
-
-
-def derived_by_each(cell: Cell, run: Run, billings: Sequence[BilledBy]) -> list[Derived]:
-    """As `derived_for`, by each of ``billings``; quicker than one by one."""
-    platform, activity = cell.names.platform, cell.names.activity
-    models = [billed.model(platform, activity) for billed in billings]
-    return derive_each(run.path, platform, activity, models, cell.record)
 
 
 def derived_as(

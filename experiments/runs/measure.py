@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from eascope.analysis.compare import Comparison, by_variant, comparison
 from eascope.analysis.derive import Derived
+from eascope.analysis.derivers import Derivers, derivers
 from eascope.analysis.known.assumptions import recorded
 from eascope.analysis.null import Null
 from eascope.analysis.overall import Assumed
@@ -21,8 +22,8 @@ from eascope.analysis.robust import AtValue
 from eascope.configs.knobs import AXES
 from eascope.experiments.runs.axes import AxisCase, Cases
 from eascope.experiments.runs.cell import Cell, identity_of, prepare
-from eascope.experiments.runs.finished import BilledBy, derived_by_each
-from eascope.experiments.runs.pool import run_all
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.pool import run_all, workers
 from eascope.experiments.runs.request import Names
 from eascope.experiments.runs.store import Run
 
@@ -123,6 +124,15 @@ class Group:
         )
 
 
+def derived_by_each(
+    derive: Derivers, cell: Cell, run: Run, billings: Sequence[BilledBy]
+) -> list[Derived]:
+    """As `experiments.runs.finished.derived_for`, by each of ``billings``."""
+    platform, activity = cell.names.platform, cell.names.activity
+    models = [billed.model(platform, activity) for billed in billings]
+    return derive(run.path, platform, activity, models, cell.record)
+
+
 def compare(groups: Sequence[Group]) -> list[Comparison]:
     """The comparison of each group; executes what is missing, seed by seed.
 
@@ -136,12 +146,14 @@ def compare(groups: Sequence[Group]) -> list[Comparison]:
     for cell, billed in wanted:
         billings.setdefault(cell.asked, {}).update(dict.fromkeys(billed))
 
-    def read(cell: Cell, run: Run) -> ByBilling:
-        billed = list(billings[cell.asked])
-        return dict(zip(billed, derived_by_each(cell, run, billed), strict=True))
-
     cells = {cell.asked: cell for cell, _ in wanted}
-    runs = dict(zip(cells, run_all(list(cells.values()), read), strict=True))
+    with derivers(workers()) as derive:
+
+        def read(cell: Cell, run: Run) -> ByBilling:
+            billed = list(billings[cell.asked])
+            return dict(zip(billed, derived_by_each(derive, cell, run, billed), strict=True))
+
+        runs = dict(zip(cells, run_all(list(cells.values()), read, at_once=True), strict=True))
     return [group.compared(runs) for group in groups]
 
 

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -234,12 +235,15 @@ def by_machine(cells: Sequence[Cell], block: int = BLOCK) -> list[int]:
     return [i for group in groups.values() for i in group]
 
 
-def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list[Result]:
+def run_all(
+    cells: Sequence[Cell], after: Callable[[Cell, Run], Result], *, at_once: bool = False
+) -> list[Result]:
     """Execute missing runs of ``cells``; call ``after`` (derivation) for each, in order of cells.
 
-    Runs are simulated side by side; ``after`` is called for one at a time. Cells of one simkey
-    share a run.
+    Runs are simulated side by side. Cells of one simkey share a run.
 
+    :param at_once: whether ``after`` may be called for several runs at once, which it may not
+        where it joins tables: polars 2.1 can stop for ever when two threads do that.
     :raises RequestError: a run is missing and cannot be written.
     :raises EascopeError: the first failure; runs that were complete by then stay.
     :raises Again: after all of them, if `execute` raised it and nothing else failed.
@@ -256,8 +260,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
         say(f"  {len(missing)} of {len(simulated)} runs missing, about {duration(expected)}")
     progress = Progress(max(1, len(missing)), expected)
     stop = threading.Event()
-    # polars 2.1 can stop for ever when two threads join tables at once on a busy host.
-    one_at_a_time = threading.Lock()
+    turn = nullcontext() if at_once else threading.Lock()
 
     def simulate(cell: Cell) -> list[Result]:
         def advance(simulated_s: float) -> None:
@@ -274,7 +277,7 @@ def run_all(cells: Sequence[Cell], after: Callable[[Cell, Run], Result]) -> list
                 f"{cell.names.request.words}: {duration(run.host.host_s)}, "
                 f"{run.host.mips:.{0 if run.host.mips >= 10 else 1}f} MIPS",
             )
-        with one_at_a_time:
+        with turn:
             return [after(sharer, run) for sharer in sharing[cell.simkey]]
 
     with ThreadPoolExecutor(workers()) as executor:

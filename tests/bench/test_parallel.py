@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parallel efficiency of a sweep: 16 equal cells with ``-j 2``, against ``-j 1``.
+"""Parallel efficiency: 16 equal cells with ``-j 2`` against ``-j 1``, derivation by 2 against 1.
 
 Wall time is what is measured, so the host must be quiet. What other processes took of it is
 measured as well, and the benchmark is skipped where that is too much to say anything.
@@ -7,13 +7,20 @@ measured as well, and the benchmark is skipped where that is too much to say any
 
 import os
 import resource
+import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import eascope
+from eascope.analysis.derived_folder import DERIVED as DERIVED_FOLDER
+from eascope.analysis.derivers import derivers
+from eascope.analysis.records.cell import CELL, CellRecord
+from eascope.experiments.runs.finished import BilledBy
+from eascope.experiments.runs.inputs import simulated_with
+from tests.support.command import eascope, json_of
 from tests.support.measuring import Keep
 
 pytestmark = [pytest.mark.guest, pytest.mark.long]
@@ -69,3 +76,30 @@ def test_two_jobs_use_two_cores(tmp_path: Path, keep: Keep) -> None:
         pytest.skip(f"the host is not quiet: others took {100 * share:.0f} % of two cores")
     keep("two_jobs", {"cells": CELLS, "efficiency_percent": 100 * efficiency})
     assert efficiency >= LEAST
+
+
+#: Runs of a phone to derive; where each process's start is a small share.
+DERIVED = 12
+FASTER = 1.5
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two cores are needed")
+def test_two_processes_derive(tmp_path: Path, keep: Keep) -> None:
+    """Copies of a phone's run, which two processes derive in so much less time than one."""
+    words = ["--platform", "pixel6", "--scenario", "ui/scroller", "--variant", "mainline"]
+    ran = Path(json_of("run", *words, EASCOPE_RUNS=str(tmp_path))["run"])
+    platform, activity = simulated_with(ran)
+    rest = (platform, activity, [BilledBy().model(platform, activity)], CellRecord.read(ran / CELL))
+    seconds = []
+    for count in (1, 2):
+        copies = [tmp_path / f"{count}-{number}" for number in range(DERIVED)]
+        for copy in copies:
+            shutil.copytree(ran, copy, ignore=shutil.ignore_patterns(DERIVED_FOLDER))
+        begin = time.monotonic()
+        with derivers(count) as derive, ThreadPoolExecutor(count) as threads:
+            list(threads.map(lambda copy, derive=derive: derive(copy, *rest), copies))
+        seconds.append(time.monotonic() - begin)
+    ratio = seconds[0] / seconds[1]
+    print(f"{DERIVED} runs of {words[3]}: {seconds[0]:.1f} s by one process, {ratio:.2f} x by two")
+    keep("derivation", {"runs": DERIVED, "ratio": ratio})
+    assert ratio >= FASTER

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from eascope.analysis.derivers import Derivers
 from eascope.configs.activity import Activity
 from eascope.configs.knobs import AXES
 from eascope.configs.platform import Platform
@@ -282,7 +283,7 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
     cells = [cell(well, letter * 64) for letter in "ab"]
     billed: list[tuple[str, BilledBy]] = []
 
-    def derived(of: Cell, run: Run, billings: Sequence[BilledBy]) -> Any:
+    def derived(_: Derivers, of: Cell, run: Run, billings: Sequence[BilledBy]) -> Any:
         billed.extend((of.simkey, billing) for billing in billings)
         return billings
 
@@ -299,7 +300,7 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what is complete when another run fails is not run again."""
-    monkeypatch.setattr(measure, "derived_by_each", lambda of, run, billings: billings)
+    monkeypatch.setattr(measure, "derived_by_each", lambda derive, of, run, billings: billings)
     first, own, bad = cell(well, "a" * 64), cell(well, "b" * 64), cell(badly, "c" * 64)
     some = cases(("idle_exit", "kernel_rate"))
     with pytest.raises(Exception, match="guest panic"):

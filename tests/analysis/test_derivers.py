@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Derivation in processes: the bytes of this one's, its errors, and no process that is left."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from eascope.analysis.derive import derive
+from eascope.analysis.derivers import derivers
+from eascope.analysis.records.cell import CellRecord
+from eascope.configs.activity import Activity
+from eascope.configs.platform import Platform
+from eascope.experiments.runs.finished import BilledBy
+from eascope.host.errors import EascopeError
+from tests.support.synthetic import make_run
+
+
+def test_as_in_this_process(tmp_path: Path, platform: Platform, activity: Activity) -> None:
+    """Three runs by two processes; a second time none is started."""
+    model = BilledBy().model(platform, activity)
+    made = [
+        make_run(tmp_path / place, platform, "cas", seed) for place in "ab" for seed in range(3)
+    ]
+    here, there = made[:3], made[3:]
+    for started in (2, 0):
+        with derivers(2) as derived, ThreadPoolExecutor(3) as threads:
+            asked = [
+                (run, platform, activity, [model], CellRecord.read(run / "cell.json"))
+                for run in there
+            ]
+            results = [one for (one,) in threads.map(lambda what: derived(*what), asked)]
+        assert len(derived.processes) == started
+        assert all(process.returncode == 0 for process in derived.processes)
+    for run, result in zip(here, results, strict=True):
+        own = derive(run, platform, activity)
+        assert own.result == result.result
+        for path in own.path.iterdir():
+            assert (result.path / path.name).read_bytes() == path.read_bytes()
+
+
+def test_an_error_is_this_process_s(tmp_path: Path, platform: Platform, activity: Activity) -> None:
+    run = make_run(tmp_path, platform, "cas", 0)
+    record = CellRecord.read(run / "cell.json")
+    (run / "trace.dat").write_bytes(b"x")
+    with derivers(1) as derived, pytest.raises(EascopeError, match=r"trace\.dat"):
+        derived(run, platform, activity, [BilledBy().model(platform, activity)], record)
