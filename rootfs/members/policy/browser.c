@@ -59,8 +59,7 @@ static void settle(int nice)
 
 static void run_job(const struct job *job, int event)
 {
-	bool moved = (policy->cpusets || policy->mover == AFFINITY) && policy->mover != LAUNCH &&
-		policy->mover != WATCHER;
+	bool moved = (policy->cpusets || policy->mover == AFFINITY) && policy->mover != WATCHER;
 	uint64_t begin = now_ns(), end, then = 0;
 
 	if (job->boost_ns) {
