@@ -9,10 +9,13 @@ next floor is above the least energy that was found.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from statistics import fmean
+from typing import Any
 
 from eascope.analysis.bound import Floor, Load, Machine
 from eascope.analysis.derive import Derived
@@ -70,9 +73,8 @@ def loads_of(run: Derived, names: Names) -> list[Load]:
     work, tasks = run.result.task_work_s, {task.name: task for task in run.cell.tasks}
     part = min(1.0, executed / whole) if (whole := sum(work.values())) else 1.0
     return [
-        Load(len(tasks[task.name].threads), part * work[task.name], cpus, task.memory)
+        Load(len(tasks[task.name].threads), part * work.get(task.name, 0.0), cpus, task.memory)
         for task, cpus in zip(names.scenario.tasks, allowed_cpus(names), strict=True)
-        if task.name in work
     ]
 
 
@@ -126,6 +128,10 @@ class Search:
     billed: BilledBy
 
     @cached_property
+    def _loads(self) -> list[Load]:
+        return loads_of(self.reference, self.names)
+
+    @cached_property
     def _threads(self) -> list[tuple[int, tuple[int, ...]]]:
         """By task its number of threads and the CPUs that they may use."""
         tasks = zip(self.names.scenario.tasks, allowed_cpus(self.names), strict=True)
@@ -134,9 +140,9 @@ class Search:
     def floor(self, placement: Placement) -> Floor | None:
         """The least energy of a placement that does the reference's work."""
         loads = [
-            Load(1, load.work_s / load.threads, (cpu,), load.memory)
-            for load, cpus in zip(loads_of(self.reference, self.names), placement, strict=True)
-            for cpu in cpus
+            Load(own, own * load.work_s / load.threads, (cpu,), load.memory)
+            for load, cpus in zip(self._loads, placement, strict=True)
+            for cpu, own in Counter(cpus).items()
         ]
         return floor_of(self.machine, loads, self.reference)
 
@@ -252,6 +258,94 @@ class Search:
 
     def _runs(self, names: Sequence[Names]) -> list[Derived]:
         return measured(names, lambda cell, run: derived_for(cell, run, self.billed))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A load's bounds; energies are means over seeds.
+
+    :param variants: runs by variant; placements run under the first.
+    :param floors: by seed, of the first variant's work; empty where the model cannot do it.
+    :param why: why no placement was searched.
+    """
+
+    variants: Mapping[str, Sequence[Derived]]
+    floors: Sequence[Floor]
+    found: Found | None
+    why: str
+
+    @property
+    def floor_mj(self) -> float | None:
+        """The mean of the seeds' floors."""
+        return 1e3 * fmean(floor.energy_j for floor in self.floors) if self.floors else None
+
+    @property
+    def variant_mj(self) -> dict[str, float]:
+        """The energy of each variant."""
+        return {name: _mj(runs) for name, runs in self.variants.items()}
+
+    @property
+    def placement_mj(self) -> float | None:
+        """The energy of the best placement."""
+        return _mj(self.found.best[1]) if self.found and self.found.best else None
+
+    @property
+    def threads(self) -> list[tuple[str, int]]:
+        """The CPU of each thread under the best placement."""
+        if not (self.found and self.found.best):
+            return []
+        placement, runs = self.found.best
+        return [
+            pair
+            for task, cpus in zip(runs[0].cell.tasks, placement, strict=True)
+            for pair in zip(task.threads, cpus, strict=True)
+        ]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        found = self.found
+        return {
+            **{f"{name}_mj": energy for name, energy in self.variant_mj.items()},
+            "floor_mj": self.floor_mj,
+            "placement_mj": self.placement_mj,
+            "placement": dict(self.threads),
+            "complete": bool(found and found.complete),
+            "placements": found.folded if found else None,
+            "placements_run": found.ran if found else 0,
+            "not_searched": self.why,
+            "states": [vars(state) for state in self.floors[0].states] if self.floors else [],
+        }
+
+
+def bounds(
+    asked: Sequence[Names],
+    billed: BilledBy,
+    seeds: int,
+    budget: int,
+    progress: Callable[[str], None],
+) -> Bounds:
+    """The bounds of the load of ``asked``, one of each variant; executes what is missing.
+
+    :raises EascopeError: the load has none, or a run failed.
+    """
+    first = asked[0]
+    check_loads(first)
+    runs = measured(seeded(asked, seeds), lambda cell, run: derived_for(cell, run, billed))
+    machine = Machine(first.platform, first.activity, billed.model(first.platform, first.activity))
+    floors = [floor_of(machine, loads_of(run, first), run) for run in runs[:seeds]]
+    why = next(filter(None, map(fixed, first.scenario.tasks)), "")
+    search = Search(first, runs[0], machine, billed)
+    return Bounds(
+        {each.variant.name: runs[at * seeds :][:seeds] for at, each in enumerate(asked)},
+        [floor for floor in floors if floor],
+        None if why else search.found(budget, seeds, progress),
+        why,
+    )
+
+
+def _mj(runs: Sequence[Derived]) -> float:
+    return 1e3 * fmean(run.result.energy_j.total for run in runs)
 
 
 def _counts(left: Sequence[int], may: Sequence[bool]) -> Iterator[tuple[int, ...]]:
