@@ -148,12 +148,6 @@ def test_opps_of_a_flavour(juno: Platform, one_cluster: Path) -> None:
     assert opps_of(only, "opp2") == only.opps
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_same_bytes_every_time(flavour: str) -> None:
-    first = device_tree(load_platform("juno-r2"), LAYOUT, flavour)
-    assert first == device_tree(load_platform("juno-r2"), LAYOUT, flavour)
-
-
 @pytest.mark.parametrize("layout", [get_engine(name).layout for name in ENGINES], ids=ENGINES)
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_dtc_has_no_complaint(juno: Platform, flavour: str, layout: Layout) -> None:
