@@ -9,7 +9,7 @@ import pytest
 
 from eascope.configs.cpunames import MAX_CPUS
 from eascope.engines.gem5 import eliding_copy
-from eascope.engines.gem5.mixture import CODE_BYTES, ENTRY_BYTES, ROOM, memory_function, with_memory
+from eascope.engines.gem5.elision import CODE_BYTES, ENTRY_BYTES, ROOM, memory_function, with_memory
 from eascope.host.errors import RequestError
 from eascope.rootfs import elide
 from tests.support.gem5_world import SYSCALL_CYCLES, Interrupt, World
