@@ -167,9 +167,8 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
     others = [folder.parent / line[3:] for line in old if line.startswith("../")]
     ported = [patch for each in RELEASES if each != release for patch in patches_in(folder / each)]
     contents = {patch: patch_file(patch).read_bytes() for patch in ported}
-    for path in patches_in(below):
-        path.unlink(missing_ok=True)
-        path.with_suffix(CONTEXT).unlink(missing_ok=True)
+    for path in (*below.glob("*.patch"), *below.glob(f"*{CONTEXT}")):
+        path.unlink()
     saved = []
     for name, text in texts.items():
         path = below / name
@@ -186,7 +185,7 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
         write_patch(patch, data)
     kept = "".join(f"{line}\n" for line in old if line.startswith("#"))
     series.write_text(kept + "".join(f"{os.path.relpath(path, folder)}\n" for path in saved))
-    return saved
+    return [path if path.is_file() else path.with_suffix(CONTEXT) for path in saved]
 
 
 def _subject(name: str) -> str:
@@ -222,7 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
                 open_tree(given.directory, kernel, source)
         else:
             for path in save_tree(given.directory, kernel, SERIES / kernel.series[-1]):
-                print(path if path.is_file() else path.with_suffix(CONTEXT))
+                print(path)
     return ending.code
 
 

@@ -83,6 +83,7 @@ def test_releases_and_queues_share_what_is_the_same(tmp_path: Path, name: str) -
     shutil.copytree(SERIES, series)
     saved = save_tree(folder, kernel, series / kernel.series[-1])
     assert {str(path.parent.relative_to(series)) for path in saved} == SHARING[name]
+    assert all(path.is_file() for path in saved)
     files = {path.relative_to(series) for path in series.rglob("*") if path.is_file()}
     assert files == {path.relative_to(SERIES) for path in SERIES.rglob("*") if path.is_file()}
     for file in files:
