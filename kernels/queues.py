@@ -3,8 +3,9 @@
 
 ``series`` is for the default release, ``series-7.3`` for Linux 7.3. A folder with the name of a
 release has the patches that differ there: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
-``0005-y.patch``, which both releases then share. In place of a patch that makes the same change to
-another context, ``7.3/0004-x.context`` has the lines that differ from ``0004-x.patch``. A queue
+``0005-y.patch``, which both releases then share. In place of a patch that
+differs from 6.12's in few lines, ``7.3/0004-x.lines`` has the lines that differ from
+``0004-x.patch``. A queue
 without ``series`` is only for other releases. A line ``../push/7.3/0004-x.patch`` names a patch of
 another queue: a queue that does the same on top of others has only the patches that differ there. A
 file ``config`` is a fragment of the configuration, for all releases. A folder ``files`` has files
@@ -27,8 +28,10 @@ from eascope.kernels.releases import DEFAULT, RELEASES
 
 #: A queue's own fragment of the configuration; most have none.
 CONFIG = "config"
-#: Ends, in place of ``.patch``, the name of a patch that is the default release's but for context.
-CONTEXT = ".context"
+#: Ends, in place of ``.patch``, the name of a patch that has most lines of the default release's.
+LINES_FILE = ".lines"
+#: The share of lines that may differ.
+MOST_LINES = 0.25
 #: The files that a queue adds; most have none, or add them by their patches.
 FILES = "files"
 #: The beginning of the patch that adds them.
@@ -70,20 +73,20 @@ def patch_label(patch: Path) -> str:
 
 
 def patches_in(folder: Path) -> list[Path]:
-    """The patches that lie in ``folder``, whole or as ``.context``, sorted."""
-    found = (path for suffix in (".patch", CONTEXT) for path in folder.glob(f"*{suffix}"))
+    """The patches that lie in ``folder``, whole or as ``.lines``, sorted."""
+    found = (path for suffix in (".patch", LINES_FILE) for path in folder.glob(f"*{suffix}"))
     return sorted({path.with_suffix(".patch") for path in found})
 
 
 def patch_file(patch: Path) -> Path:
-    """``patch``, or the whole patch made of its ``.context``.
+    """``patch``, or the whole patch made of its ``.lines``.
 
     That has ``sha256:DIGEST`` of the whole patch, and as ``NUMBER:TEXT`` each line in which it
     differs from the default release's patch.
 
     :raises RequestError: the whole patch has another digest.
     """
-    context = patch.parent / f"{patch.stem}{CONTEXT}"
+    context = patch.parent / f"{patch.stem}{LINES_FILE}"
     if patch.is_file() or not context.is_file():
         return patch
     default = patch.parent.parent / patch.name
@@ -99,19 +102,22 @@ def patch_file(patch: Path) -> Path:
 
 
 def write_patch(patch: Path, data: bytes) -> None:
-    """Write ``patch``: as ``.context`` if it has the changed lines of the default release's."""
-    default, context = patch.parent.parent / patch.name, patch.with_suffix(CONTEXT)
+    """Write ``patch``: as ``.lines`` if few of its lines are not those of the default release's."""
+    default, lines = patch.parent.parent / patch.name, patch.with_suffix(LINES_FILE)
     old = default.read_bytes().split(b"\n") if default.is_file() else []
     new = data.split(b"\n")
-    both = enumerate(zip(old, new, strict=False), 1)
-    differ = [(number, was, line) for number, (was, line) in both if was != line]
-    if len(old) != len(new) or any({was[:1], line[:1]} & {b"+", b"-"} for _, was, line in differ):
+    differ = [
+        (number, line)
+        for number, (was, line) in enumerate(zip(old, new, strict=False), 1)
+        if was != line
+    ]
+    if len(old) != len(new) or len(differ) > MOST_LINES * len(new):
         write_atomic(patch, data)
-        context.unlink(missing_ok=True)
+        lines.unlink(missing_ok=True)
     else:
         texts = [b"sha256:%b" % sha256_bytes(data).encode()]
-        texts += [b"%d:%b" % (number, line) for number, _, line in differ]
-        write_atomic(context, b"\n".join(texts) + b"\n")
+        texts += [b"%d:%b" % (number, line) for number, line in differ]
+        write_atomic(lines, b"\n".join(texts) + b"\n")
         patch.unlink(missing_ok=True)
 
 

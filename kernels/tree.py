@@ -32,8 +32,8 @@ from eascope.host.proc import CommandFailed, Ending, Step, need, run
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.queues import (
-    CONTEXT,
     FILES,
+    LINES_FILE,
     patch_file,
     patch_label,
     patches_in,
@@ -119,7 +119,7 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
     """Write the commits of the last queue of ``kernel`` to ``folder`` as its new content.
 
     For another release than the default, a patch that equals the default's is shared, and any other
-    goes into the release's folder, as ``.context`` if only its context differs. Comments of the
+    goes into the release's folder, as ``.lines`` if few of its lines differ. Comments of the
     ``series`` file on left-out patches stay. Patches of other releases stay the same.
 
     :raises RequestError: when ``tree`` was not made by `open_tree`, or has changes not committed;
@@ -167,7 +167,7 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
     others = [folder.parent / line[3:] for line in old if line.startswith("../")]
     ported = [patch for each in RELEASES if each != release for patch in patches_in(folder / each)]
     contents = {patch: patch_file(patch).read_bytes() for patch in ported}
-    for path in (*below.glob("*.patch"), *below.glob(f"*{CONTEXT}")):
+    for path in (*below.glob("*.patch"), *below.glob(f"*{LINES_FILE}")):
         path.unlink()
     saved = []
     for name, text in texts.items():
@@ -185,7 +185,7 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
         write_patch(patch, data)
     kept = "".join(f"{line}\n" for line in old if line.startswith("#"))
     series.write_text(kept + "".join(f"{os.path.relpath(path, folder)}\n" for path in saved))
-    return [path if path.is_file() else path.with_suffix(CONTEXT) for path in saved]
+    return [path if path.is_file() else path.with_suffix(LINES_FILE) for path in saved]
 
 
 def _subject(name: str) -> str:

@@ -98,20 +98,21 @@ def test_saving_the_default_leaves_other_releases_alone(tree: Path, tmp_path: Pa
     assert list((queue / "7.3").iterdir())
 
 
-def test_a_changed_default_leaves_the_context_of_other_releases_alone(tmp_path: Path) -> None:
+def test_a_changed_default_leaves_the_patches_of_other_releases_alone(tmp_path: Path) -> None:
     """One patch moves, one changes, one goes: 7.3's forms stay the same, the latter two whole."""
     queue = shutil.copytree(SERIES / "base", tmp_path / "base")
     before = [patch.read_bytes() for patch in series_patches(queue, "7.3")]
-    moved, changed, gone = sorted((queue / "7.3").glob("*.context"))
+    *kept, changed, gone = sorted((queue / "7.3").glob("*.lines"))
+    moved = kept[0]
     texts = {patch.name: patch.read_text() for patch in series_patches(queue)[1:]}
     name = f"{moved.stem}.patch"
     texts[name] = re.sub(r"(?m)^@@ -\d+", "@@ -1", texts[name])
     name = f"{changed.stem}.patch"
-    texts[name] = re.sub(r"(?m)^\+(\w)", r"+\1\1", texts[name])
+    texts[name] = re.sub(r"(?m)^(.+)$", r"\1 ", texts[name])
     del texts[f"{gone.stem}.patch"]
     _write(queue, texts, DEFAULT)
     assert [patch.read_bytes() for patch in series_patches(queue, "7.3")] == before
-    assert list((queue / "7.3").glob("*.context")) == [moved]
+    assert sorted((queue / "7.3").glob("*.lines")) == kept
     assert {changed.with_suffix(".patch"), gone.with_suffix(".patch")} < {*queue.glob("7.3/*")}
 
 
