@@ -13,6 +13,7 @@ from typing import Protocol
 from eascope.experiments.cli import (
     cache,
     characterise,
+    check,
     compare,
     derive,
     diff,
@@ -61,6 +62,7 @@ VERBS: dict[str, Verb] = {
     "schema": schema,
     "run": run,
     "compare": compare,
+    "check": check,
     "diff": diff,
     "plan": plan,
     "sweep": sweep,
