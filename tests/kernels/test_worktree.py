@@ -253,3 +253,10 @@ def test_trying_where_there_is_no_tree_unpacks_one(toy: Toy, tmp_path: Path) -> 
     try_to_apply(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))])
     with worktree(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))]):
         assert Toy.unpacked == 1
+
+
+def test_a_patch_of_a_file_that_is_not_there_names_it(toy: Toy, tmp_path: Path) -> None:
+    with pytest.raises(PatchFailed) as caught:
+        try_to_apply(toy, [queue(tmp_path, "q", ("gone.c", 5, "five"))])
+    line = str(caught.value).splitlines()[0]
+    assert line == f"q/0001-change.patch does not apply to {toy.label}: gone.c: no such file there:"
