@@ -45,8 +45,11 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def add_cell(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls."""
+def add_cell(parser: argparse.ArgumentParser, *, required: bool = True, own: bool = True) -> None:
+    """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls.
+
+    :param own: with options that name kernels.
+    """
     parser.add_argument(
         "--platform",
         required=required,
@@ -73,7 +76,10 @@ def add_cell(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
     )
-    _add_own(parser.add_argument_group("kernels of your own"))
+    if own:
+        _add_own(parser.add_argument_group("kernels of your own"))
+    else:
+        parser.set_defaults(kernel=[], patch=[], boot=[], switch=[])
     _add_controls(
         parser.add_argument_group("model parameters, to see whether a result depends on them")
     )

@@ -11,6 +11,7 @@ import argparse
 from typing import Protocol
 
 from eascope.experiments.cli import (
+    bisect,
     cache,
     characterise,
     compare,
@@ -21,6 +22,7 @@ from eascope.experiments.cli import (
     explain,
     export,
     gc,
+    ladder,
     list_names,
     part,
     plan,
@@ -62,6 +64,8 @@ VERBS: dict[str, Verb] = {
     "run": run,
     "compare": compare,
     "diff": diff,
+    "ladder": ladder,
+    "bisect": bisect,
     "plan": plan,
     "sweep": sweep,
     "table": table,
