@@ -105,10 +105,12 @@ class Ladder:
             few = few_seeds(len(self.compared.seeds))
             return f"{rung.words} changes {of} most: {change}, not tested ({few})"
         if not shown:
+            if any(map(mark, (verdict for _, verdict in steps))):
+                return f"no step is shown under every assumption to change {of}, {seeds}"
             size = max(_half(verdict.effects[0]) for _, verdict in steps)
             return (
-                f"no step is shown to change {of}, {seeds}; at each, a change of {size:.1f} % "
-                "would have been seen"
+                f"no step is shown to change {of}, {seeds}; at each, a change above {size:.1f} % "
+                "would have been shown"
             )
         last = self.rungs[-1]
         whole = self.against(next(r for r in reversed(self.rungs) if r.before), self.base.variant)
@@ -136,7 +138,7 @@ class Ladder:
 
     def _cells(self, rung: Rung) -> list[str]:
         if rung.not_run or self.compared is None:
-            return ["", rung.not_run, "", ""]
+            return ["", rung.not_run.partition(":")[0], "", ""]
         latency = _latency(self.compared)
         before, base = (self.against(rung, name) for name in (rung.before, self.base.variant))
         return [
@@ -148,12 +150,16 @@ class Ladder:
 
     @property
     def _notes(self) -> list[str]:
+        broken = [
+            f"step {each.number}: {each.not_run}" for each in self.rungs if ":" in each.not_run
+        ]
         if self.compared is None:
-            return []
+            return broken
         latency = _latency(self.compared)
         return [
-            f"mJ: {_energy(self.compared)}; change: from the step before that was run"
-            + (f"; p99: wake-up latency of {latency.row.path[1]}" if latency else ""),
+            *broken,
+            f"mJ: {_energy(self.compared)}; change: from the step before that was run",
+            *([f"p99: wake-up latency of {latency.row.path[1]}"] if latency else []),
             f"*: shown, all steps together at 95 %; ?: {DEPENDS} an assumption; else undecided",
         ]
 

@@ -74,7 +74,7 @@ def seed_counts(most: int) -> list[int]:
     return [*takewhile(lambda seeds: seeds < most, (FIRST * 2**n for n in count())), most]
 
 
-def tests_left(below: int, above: int) -> int:
+def most_tests(below: int, above: int) -> int:
     """Tests that find the first step that shows it, where ``below`` does not and ``above`` does."""
     return (above - below - 1).bit_length()
 
@@ -88,7 +88,7 @@ def search(last: int, test: Callable[[int, int], str]) -> tuple[int, int]:
     below, above, skipped = 0, last, set[int]()
     while steps := [step for step in range(below + 1, above) if step not in skipped]:
         middle = min(steps, key=lambda step: abs(2 * step - below - above))
-        word = test(middle, tests_left(below, above) - 1)
+        word = test(middle, most_tests(below, above) - 1)
         if word == SKIPPED:
             skipped.add(middle)
         elif word == SHOWN:
@@ -126,8 +126,8 @@ def visible(effect: Effect) -> str:
     if effect.low is None or effect.high is None:
         return ""
     half = (effect.high - effect.low) / 2
-    low, high = effect.stated
-    seen = (None if low is None else low + half, None if high is None else high - half)
+    ends = zip(effect.stated, (half, -half), strict=True)
+    seen = tuple(None if end is None else float(f"{end + more:.3g}") for end, more in ends)
     return stated_words(replace(effect, stated=seen))
 
 
@@ -187,7 +187,7 @@ class Bisection:
     @property
     def level(self) -> float:
         """Of each verdict, so that all of them together have `LEVEL`."""
-        looks = (1 + tests_left(0, self.last)) * len(seed_counts(self.most))
+        looks = (1 + most_tests(0, self.last)) * len(seed_counts(self.most))
         return 1 - (1 - LEVEL) / looks
 
     def budget(self, tests: int, base: bool = False) -> str:
@@ -206,7 +206,7 @@ class Bisection:
         :raises RequestError: the kernel below the series shows it, too.
         :raises EascopeError: the last step does not build, or a run failed.
         """
-        tests = 1 + tests_left(0, self.last)
+        tests = 1 + most_tests(0, self.last)
         say(f"  {self.last} steps: {self.budget(tests, base=True)}")
         base = Tested(0, REFUTED, "the kernel below the series")
         self.by_code = {kernel_code(self.named(0)): base}
