@@ -99,6 +99,7 @@ def _record(bisection: Bisection, ends: tuple[Tested, Tested] | None) -> dict[st
 
 def _answer(bisection: Bisection, ends: tuple[Tested, Tested] | None) -> list[str]:
     """The finding first, then what it rests on."""
+    from eascope.analysis.records.verdict import UNDECIDED
     from eascope.experiments.runs.bisect import BASE, PATCHED, Tested, judged, visible
 
     last = bisection.tested[bisection.last]
@@ -113,6 +114,8 @@ def _answer(bisection: Bisection, ends: tuple[Tested, Tested] | None) -> list[st
     lines = [f"step {first.step} is the first that is shown to change it: {subject}"]
     if skipped := ", ".join(map(str, range(below.step + 1, first.step))):
         lines.append(f"it may also be one that does not build: {skipped}")
+    if below.word == UNDECIDED:
+        lines.append(f"step {below.step} is undecided: patches before may have a part in it")
     if below.compared:
         runs = {BASE: below.results[PATCHED], PATCHED: first.results[PATCHED]}
         verdict = judged(bisection.statement, runs, bisection.level)

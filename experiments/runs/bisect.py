@@ -74,21 +74,22 @@ def seed_counts(most: int) -> list[int]:
     return [*takewhile(lambda seeds: seeds < most, (FIRST * 2**n for n in count())), most]
 
 
-def most_tests(below: int, above: int) -> int:
-    """Tests that find the first step that shows it, where ``below`` does not and ``above`` does."""
-    return (above - below - 1).bit_length()
+def most_tests(steps: int) -> int:
+    """Tests that find the first of ``steps`` that shows it, if any does, where none is skipped."""
+    return steps.bit_length()
 
 
 def search(last: int, test: Callable[[int, int], str]) -> tuple[int, int]:
     """The first step that shows it, and the last tested one below, where step ``last`` shows it.
 
-    :param test: the word on a step, also given how many tests are left after it. Of a step that is
-        skipped its neighbours are tested; steps between the two that are returned all are.
+    :param test: the word on a step, also given how many tests are left after it. A neighbour of a
+        step that is skipped is tested instead. What lies between the two that are returned was
+        skipped.
     """
     below, above, skipped = 0, last, set[int]()
     while steps := [step for step in range(below + 1, above) if step not in skipped]:
-        middle = min(steps, key=lambda step: abs(2 * step - below - above))
-        word = test(middle, most_tests(below, above) - 1)
+        middle = steps[len(steps) // 2]
+        word = test(middle, most_tests(len(steps)) - 1)
         if word == SKIPPED:
             skipped.add(middle)
         elif word == SHOWN:
@@ -187,7 +188,7 @@ class Bisection:
     @property
     def level(self) -> float:
         """Of each verdict, so that all of them together have `LEVEL`."""
-        looks = (1 + most_tests(0, self.last)) * len(seed_counts(self.most))
+        looks = (1 + most_tests(self.last - 1)) * len(seed_counts(self.most))
         return 1 - (1 - LEVEL) / looks
 
     def budget(self, tests: int, base: bool = False) -> str:
@@ -206,7 +207,7 @@ class Bisection:
         :raises RequestError: the kernel below the series shows it, too.
         :raises EascopeError: the last step does not build, or a run failed.
         """
-        tests = 1 + most_tests(0, self.last)
+        tests = 1 + most_tests(self.last - 1)
         say(f"  {self.last} steps: {self.budget(tests, base=True)}")
         base = Tested(0, REFUTED, "the kernel below the series")
         self.by_code = {kernel_code(self.named(0)): base}
