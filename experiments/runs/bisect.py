@@ -128,8 +128,8 @@ def visible(effect: Effect) -> str:
         return ""
     half = (effect.high - effect.low) / 2
     ends = zip(effect.stated, (half, -half), strict=True)
-    seen = tuple(None if end is None else float(f"{end + more:.3g}") for end, more in ends)
-    return stated_words(replace(effect, stated=seen))
+    low, high = (None if end is None else float(f"{end + more:.3g}") for end, more in ends)
+    return stated_words(replace(effect, stated=(low, high)))
 
 
 @dataclass(frozen=True)

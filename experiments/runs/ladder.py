@@ -15,17 +15,23 @@ from eascope.experiments.runs.request import Names
 from eascope.host.errors import shortened
 from eascope.host.proc import CommandFailed
 from eascope.kernels.kconfig import OptionsLost
+from eascope.kernels.patching import PatchFailed
 from eascope.kernels.steps import Step
 
 
 def built(names: Names) -> tuple[str, str]:
     """The digest of a kernel's code, and why it does not build; one of the two is empty.
 
-    :raises EascopeError: anything but an error of the compiler or of Kconfig.
+    Our base queue may not apply to a commit of a tree. Where a patch of a series does not apply, no
+    later step can be built.
+
+    :raises EascopeError: a patch of a series does not apply, or the build cannot be tried.
     """
     try:
         return kernel_code(names), ""
-    except (CommandFailed, OptionsLost) as error:
+    except (CommandFailed, OptionsLost, PatchFailed) as error:
+        if isinstance(error, PatchFailed) and not names.kernel.tree:
+            raise
         text = error.log_text.strip() if isinstance(error, CommandFailed) else str(error)
         return "", f"does not build: {shortened(text.partition(chr(10))[0])}"
 

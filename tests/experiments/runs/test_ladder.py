@@ -2,6 +2,7 @@
 """``eascope ladder``: which kernels are built and run, and a real series from end to end."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,15 @@ import pytest
 
 from eascope.experiments.runs import cell as cells
 from eascope.experiments.runs import pool
+from eascope.experiments.runs.ladder import built
+from eascope.experiments.runs.request import resolve
 from eascope.host.dry import refuse
 from eascope.host.proc import CommandFailed
 from eascope.kernels.patching import PatchFailed
+from eascope.kernels.trees import Tree
 from eascope.kernels.variants import Kernel
 from tests.support.campaigns import StandInRuns
-from tests.support.cells import Artefacts
+from tests.support.cells import REQUEST, Artefacts
 from tests.support.command import eascope, inside, json_inside, output_of
 from tests.support.series import numbered, written
 
@@ -83,12 +87,15 @@ def test_what_would_be_run_is_planned(command: tuple[str, ...], runs: StandInRun
 def test_a_patch_that_does_not_apply_ends_it(
     command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No later step could be built."""
+    """No later step could be built. To another commit of a tree the base queue may apply again."""
 
     def kernel(spec: Kernel) -> Any:
-        raise PatchFailed("idea/0001.patch does not apply")
+        raise PatchFailed("idea/0001.patch does not apply\nhunk")
 
     monkeypatch.setattr(cells, "_kernel", kernel)
+    names = resolve(REQUEST)
+    of_tree = replace(names, kernel=replace(names.kernel, tree=Tree("mine", Path())))
+    assert built(of_tree) == ("", "does not build: idea/0001.patch does not apply")
     done = inside(*command)
     assert (done.returncode, done.stdout) == (1, "")
     assert "0001.patch does not apply" in done.stderr
