@@ -36,8 +36,8 @@ from eascope.kernels.steps import Step
 
 #: The variants of a statement: the kernel below the series, and a step.
 BASE, PATCHED = "base", "patched"
-#: Seeds of the first look at a step, and of the last one.
-FIRST, MOST = ENOUGH, 160
+#: Seeds of the first look at a step.
+FIRST = ENOUGH
 SKIPPED = "does not build"
 
 
@@ -176,7 +176,7 @@ class Bisection:
     named: Callable[[int], Names]
     statement: str
     billing: BilledBy
-    most: int = MOST
+    most: int
     tested: dict[int, Tested] = field(default_factory=dict)
     by_code: dict[str, Tested] = field(default_factory=dict)
 
