@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from eascope.experiments.runs.request import Names
     from eascope.kernels.steps import Step
 
-SUMMARY = "compare a series patch by patch: each kernel with the one before it and with the base"
+SUMMARY = "compare a series patch by patch, each kernel with the one before it"
 EXAMPLE = "eascope ladder ~/my-idea --platform juno-r2 --scenario eas/video-playback --seeds 20"
 
 
