@@ -151,11 +151,7 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
         raise RequestError(f"{text!r}: no such file; expected {ALLOWED}")
     tree = heads[places[-1] - 1]
     span = "@".join(parts[places[-1] :])
-    first, dots, last = span.partition("..")
-    if not (first and dots and last) or last.startswith("."):
-        raise RequestError(f"{text!r}: range {span!r}: allowed: A..B, two commits of {tree}")
-    ends = [_commit(text, tree, name) for name in (first, last)]
-    among = f"{ends[0]}..{ends[1]}"
+    among = _range(text, tree, span)
     if _git("-C", str(tree), "rev-list", "--merges", among).strip():
         raise RequestError(f"{text!r}: the range contains a merge; give a range without merges")
     how = ["--zero-commit", "--no-signature", "--no-numbered", "--subject-prefix=PATCH", "--binary"]
@@ -163,6 +159,31 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
     how += ["--no-attach", "--no-thread", "--no-signoff", "--no-renames", "--no-notes"]
     _git("-C", str(tree), "format-patch", "--quiet", *how, "-o", str(folder), among)
     return sorted(folder.glob("*.patch"))
+
+
+def commits_of(text: str, tree: Path) -> list[tuple[str, str]]:
+    """Names and subjects of the commits ``A..B`` of a git tree, oldest first, after the one below.
+
+    A merge is one commit.
+
+    :raises RequestError: the tree has no such commits, or there is none between them.
+    """
+    how = ("-C", str(tree), "log", "--format=%H %s")
+    lines = _git(*how, "--first-parent", "--reverse", _range(text, tree, text)).decode(
+        "utf8", "replace"
+    )
+    if not lines:
+        raise RequestError(f"{text!r}: no commit: allowed: A..B, where {tree} has commits after A")
+    below = _git(*how, "-1", f"{lines.partition(' ')[0]}^").decode("utf8", "replace")
+    return [(line[:40], line[41:]) for line in f"{below}{lines}".splitlines()]
+
+
+def _range(text: str, tree: Path, span: str) -> str:
+    """``A..B`` by the names of both commits."""
+    first, dots, last = span.partition("..")
+    if not (first and dots and last) or last.startswith("."):
+        raise RequestError(f"{text!r}: range {span!r}: allowed: A..B, two commits of {tree}")
+    return "..".join(_commit(text, tree, name) for name in (first, last))
 
 
 def _commit(text: str, tree: Path, name: str) -> str:

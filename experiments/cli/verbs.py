@@ -11,6 +11,7 @@ import argparse
 from typing import Protocol
 
 from eascope.experiments.cli import (
+    bisect,
     bound,
     cache,
     characterise,
@@ -23,6 +24,7 @@ from eascope.experiments.cli import (
     explain,
     export,
     gc,
+    ladder,
     list_names,
     part,
     plan,
@@ -65,6 +67,8 @@ VERBS: dict[str, Verb] = {
     "compare": compare,
     "check": check,
     "diff": diff,
+    "ladder": ladder,
+    "bisect": bisect,
     "bound": bound,
     "plan": plan,
     "sweep": sweep,
