@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,7 @@ def artefact(
     :param kind: first folder level, e.g. ``kernel``.
     :param key_fields: all inputs of the result (digests, versions, options).
     :param build: fills the given empty folder; if it raises, nothing remains.
-    :param label: shown on the terminal while it is built, unless it is cheap.
+    :param label: shown on the terminal while it is built.
     :param estimate_s: expected seconds on two cores.
     :param estimate: the same in words, where it is no number.
     :param large: check file sizes only on use (source trees), not every digest.
@@ -157,7 +157,7 @@ def artefact(
         for stale in folder.parent.glob(f".{folder.name}.tmp-*"):
             shutil.rmtree(stale, ignore_errors=True)
         with scratch(folder.parent, folder.name) as work:
-            with nullcontext() if kind in CHEAP else Step(label or kind, estimate_s, estimate):
+            with Step(label or kind, estimate_s, estimate):
                 build(work)
             _write_manifest(work, key_fields)
             os.replace(work, folder)

@@ -48,12 +48,3 @@ def test_outside_nothing_is_refused() -> None:
     assert work_folder() is None
     with nothing_built(), pytest.raises(NotBuilt, match="package lists is not there"):
         refuse("package lists")
-
-
-@pytest.mark.usefixtures("own_cache")
-def test_a_cheap_artefact_is_made_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
-    """A ladder makes dozens of them."""
-    artefact("own-patches", {"name": "x"}, build, label="patches x")
-    assert capsys.readouterr().err == ""
-    artefact("kernel", {"name": "x"}, build, label="kernel x")
-    assert "kernel x: done in" in capsys.readouterr().err
