@@ -98,4 +98,4 @@ def _print_text(plan: Plan, axes: Sequence[Mapping[str, object]]) -> None:
     for name, estimate in plan.to_build.items():
         print(f"to build: {name}{f' ({estimate})' if estimate else ''}")
     print(plan.words)
-    print("nothing was written: without --dry-run the command does it")
+    print("dry run: nothing written")

@@ -44,7 +44,7 @@ def test_runs_that_are_there_and_others(
     ]
     assert str(present) in lines[2]
     assert lines[-2].startswith("to run: 3 of 4, about ")
-    assert lines[-1] == "nothing was written: without --dry-run the command does it"
+    assert lines[-1] == "dry run: nothing written"
     assert sorted(runs_root().rglob("*")) == before
 
 
