@@ -272,7 +272,7 @@ _NAMES = _keys(
 #: Of a command's ``--set controls.NAME=...``, which may be a way of accounting, too.
 _ANY_KNOB = [*_knobs("controls", SWEPT), *_knobs("billing", BILLINGS)]
 _CONTROLS = maybe("controls", table=_made("Controls", _ANY_KNOB))
-_SET = key("overrides of the platform", each=_OVERRIDES, label="override", default={})
+_SET = key("changes to the platform", each=_OVERRIDES, label="override", default={})
 _TABLES = [("set", Mapping[str, Any], _SET), ("controls", Any, _CONTROLS)]
 _FLAGS = _keys(
     elide=(_FLAG, "whether busy loops are elided"),
@@ -310,12 +310,12 @@ class CampaignFile(Placed):
     """A campaign's file."""
 
     summary: str = key("one line, for lists")
-    question: str = key("the question that it answers", default="")
+    question: str = key("the question it answers", default="")
     limits: str = key("the limits of the answer", default="")
     reference: str | None = maybe("core and MHz that count work, such as `cortex-a72@1200`")
     power: str | None = maybe("the power model (default: each platform's own)")
     full: bool = key("the scenarios' full durations", default=False)
-    constraints: tuple[str, ...] = key("true of each cell", allowed=_LIST, count=(0, 0), default=())
+    constraints: tuple[str, ...] = key("must all hold", allowed=_LIST, count=(0, 0), default=())
     axes: Any = key("the axes", table=_AXES)
     axis: tuple[_Named, ...] = key("axes that set several keys", count=(1, 20), default=())
 
