@@ -202,6 +202,6 @@ def read_file(path: Path) -> Any:  # noqa: ANN401 - JSON
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except OSError as error:
-        raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: a file") from error
+        raise RequestError(f"{shown_path(path)}: {error.strerror}") from error
     except ValueError as error:
-        raise RequestError(f"{shown_path(path)}: {error}: allowed: JSON or TOML") from error
+        raise RequestError(f"{shown_path(path)}: not JSON or TOML: {error}") from error

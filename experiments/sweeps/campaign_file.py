@@ -18,6 +18,7 @@ from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged
 from eascope.host.errors import RequestError, missing_key, shortened, shown
 from eascope.host.keys import (
     NAME,
+    NAME_RULE,
     Context,
     Entry,
     Form,
@@ -63,8 +64,8 @@ def load_campaign(name: str) -> Campaign:
     path = Path(name)
     if path.stem in campaign_names() and path.resolve().parent != ROOT:
         raise RequestError(
-            f"campaign {shown(name)}: allowed: a file name that no shipped campaign has, "
-            "because folders are named after it"
+            f"campaign {shown(name)}: a shipped campaign has this file name; choose another, "
+            "because directories are named after it"
         )
     return read_campaign(path)
 
@@ -76,7 +77,7 @@ def read_campaign(path: Path) -> Campaign:
     """
     top = read_toml(path)
     if not is_name(path.stem):
-        raise RequestError(f"{top.file}: allowed: a file name of small letters, digits and dashes")
+        raise RequestError(f"{top.file}: wrong file name; expected {NAME_RULE}")
     return campaign_from(top, path.stem, path.parent)
 
 
