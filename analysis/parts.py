@@ -138,7 +138,7 @@ class Parts:
             for kind, of in self.shown.kinds.items()
         ]
         sums = (*clusters.values(), self.shown.total)
-        heads = (f"part ({self.unit})", *clusters, ALL)
+        heads = (f"component ({self.unit})", *clusters, ALL)
         return Table.of(heads, [*rows, (ALL, *map(self.number, sums))])
 
     def record(self) -> dict[str, Any]:
