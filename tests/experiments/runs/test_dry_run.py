@@ -39,7 +39,7 @@ def test_runs_that_are_there_and_others(
     assert [line.split()[:4] for line in lines[:4]] == [
         ["mainline,", "seed", "0", "to"],
         ["mainline,", "seed", "1", "to"],
-        ["cas,", "seed", "0", "there"],
+        ["cas,", "seed", "0", "done"],
         ["cas,", "seed", "1", "to"],
     ]
     assert str(present) in lines[2]
@@ -97,5 +97,5 @@ def test_dry_run_finds_a_finished_run_by_its_key() -> None:
     assert plan(*RUN)["cells"][0]["state"] == "to run"
     run = json_inside(*RUN)["run"]
     (cell,) = plan(*RUN)["cells"]
-    assert (cell["state"], cell["run"]) == ("there", run)
+    assert (cell["state"], cell["run"]) == ("done", run)
     assert "nothing to run" in output_of(*RUN, "--dry-run")
