@@ -72,7 +72,7 @@ def test_a_kernel_that_is_not_built_is_named(
     arguments += ["--patch", str(tmp_path / "idea.patch"), "--dry-run"]
     lines = output_of(*arguments).splitlines()
     assert lines[0].split() == ["mainline,", "seed", "0", "to", "run"]
-    assert lines[1].split() == ["idea,", "seed", "0", "not", "known"]
+    assert lines[1].split() == ["idea,", "seed", "0", "unknown"]
     assert "to build: kernel idea, Linux 6.12 (unknown: up to 5 min)" in lines
     assert lines[-2].startswith("to run: at most 2 of 2, about ")
     assert not own_cache.exists()
