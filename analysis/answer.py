@@ -52,11 +52,11 @@ def _energy(comparison: Comparison, name: str) -> str:
     interval = percent_interval(difference)
     within = f"seeds {interval}; {assumed}" if assumed else interval
     few = difference.seeds < ENOUGH_FOR_VERDICT
-    reservation = f", too few for a verdict ({ENOUGH_FOR_VERDICT})" if few else ""
+    reservation = f" (a verdict needs {ENOUGH_FOR_VERDICT} seeds)" if few else ""
     joint = comparison.overall(name)
     if joint.word == DEPENDS:
         return (
-            f"whether {name} uses less energy{of_work} than {base} {joint.words}; "
+            f"{name} vs {base}: the sign of the difference in energy{of_work} {joint.words}; "
             f"{difference.percent:+.1f} % ({within}), {seeds}{reservation}"
         )
     if not difference.clear:
@@ -90,12 +90,12 @@ def _assumed(comparison: Comparison, name: str) -> str:
 
 
 def _parts(comparison: Comparison, name: str) -> Iterator[str]:
-    """``difference of -4.1 mJ: busy -3.0, idle -1.1``; first per work if compared so."""
+    """``difference: -4.1 mJ; by component: busy -3.0, idle -1.1``, and per work before it."""
     whole, parts = comparison.parts(name), comparison.parts(name, per_work=True)
     if comparison.primary is comparison.total:
-        yield from [f"difference {whole.line}"] if whole else []
+        yield from [f"difference: {whole.line}"] if whole else []
     elif whole and parts:
-        yield from (f"difference {parts.line}", f"difference in total energy {whole.line}")
+        yield from (f"difference: {parts.line}", f"in total energy: {whole.line}")
 
 
 def clock_caption(comparison: Comparison) -> str:

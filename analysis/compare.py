@@ -363,8 +363,9 @@ def against_source(cell: CellRecord) -> str:
         return ""
     board = had.platform in ("", cell.platform)
     if board and {*had.controls} <= {*cell.set_otherwise}:
-        whose = "" if had.platform else ", the kernel's settings only, not the board's"
-        return f"setup as in the original posting{whose} ({had.source})"
+        if had.platform:
+            return f"setup: as in the original posting ({had.source})"
+        return f"setup: kernel settings of the original posting, platform defaults ({had.source})"
     if board:
         return f"setup: defaults; --source-conditions would set {control_text(had.controls)}"
     return f"setup: defaults; the original posting's settings apply only to {had.platform}"

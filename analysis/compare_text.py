@@ -52,7 +52,7 @@ def conditions(comparison: Comparison) -> list[str]:
     return [
         f"engine {engine_words(cell)} ({elided}), {cell.duration} window of {window:.3f} s, "
         f"{_ranges(comparison.seeds)}, power model: {power}",
-        *([] if given == USUAL.words else [f"the kernel is given another energy model: {given}"]),
+        *([] if given == USUAL.words else [f"kernel's energy model: {given}"]),
         *(
             [f"non-default settings: {comparison.set_otherwise}"]
             if comparison.set_otherwise
@@ -207,9 +207,9 @@ def _expect(comparison: Comparison) -> list[str]:
     if not comparison.verdicts:
         return []
     wrapped = TextWrapper(_WIDTH, initial_indent=_DEEP, subsequent_indent=_DEEP + _INDENT).wrap
-    lines = ["", "expectations"]
+    lines = [""]
     for verdict in comparison.verdicts:
-        lines.append(f"{_INDENT}{word(verdict)}: {verdict.variant}: {verdict.statement}")
+        lines.append(f"claim ({verdict.variant}): {verdict.statement} -- {word(verdict)}")
         lines += wrapped(details(verdict))
         if verdict.source:
             lines.append(f"{_DEEP}source: {verdict.source}")

@@ -219,7 +219,7 @@ def listing(tables: Mapping[str, pl.DataFrame]) -> Table:
             )
     columns = (
         *(Column("variant", "left"), Column("time", unit="ms")),
-        *(Column("thread", "left"), Column("asked at", "left"), Column("from"), Column("to")),
+        *(Column("thread", "left"), Column("path", "left"), Column("from"), Column("to")),
         *(Column("why", "left"), Column("candidates", "left")),
     )
     return Table(columns, tuple(rows))

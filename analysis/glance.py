@@ -46,7 +46,7 @@ def glance_of(comparison: Comparison) -> Glance:
     room = _ROOM - len(answer) - len(run) - 2 - len(leading)
     kept = min(len(expected), max(room - min(len(tasks), _FEWEST_TASKS), 1))
     named = min(len(tasks), max(room - kept, 1))
-    left_out = [(len(tasks) - named, "task"), (len(expected) - kept, "expectation")]
+    left_out = [(len(tasks) - named, "task"), (len(expected) - kept, "claim")]
     return Glance(
         answers=tuple(answer),
         run=tuple(run),
@@ -210,10 +210,10 @@ def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
     """The meaning of the star, and where the remaining output is."""
     few = len(comparison.seeds) < ENOUGH
     star = "" if few else "*: significant at 95 % after correction for multiple comparisons. "
-    words = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in left_out if count > 0]
-    missing = f"Not shown: {', '.join(words)}. " if words else ""
+    words = [f"{count} more {name}{'s' if count > 1 else ''}" for count, name in left_out if count]
+    every = " and ".join(["every measure", *words])
     report = "; references and known causes are in the report" if len(comparison.names) > 1 else ""
-    return f"{star}{missing}--all prints every measure{report}."
+    return f"{star}--all prints {every}{report}."
 
 
 @dataclass(frozen=True)

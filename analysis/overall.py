@@ -18,7 +18,7 @@ from eascope.configs.knobs import axis_words
 #: What an interval says of a difference.
 LESS, MORE, SAME, NO_TEST = "less", "more", "no significant difference", "not tested"
 #: Names the asked values.
-AS_ASKED = "as requested"
+AS_ASKED = "as configured"
 
 
 class Assumed(Protocol):
@@ -75,15 +75,15 @@ class Overall:
 
     @property
     def words(self) -> str:
-        """``less``, or ``depends on power model: less as requested, more with measured``."""
+        """``less``, or ``depends on power model (less as configured, more with measured)``."""
         if self.word != DEPENDS:
             return self.word
         names = " and ".join(map(axis_words, self.axes))
-        return f"{DEPENDS} {names}: {self.reason}"
+        return f"{DEPENDS} {names} ({self.reason})"
 
     @property
     def reason(self) -> str:
-        """``less as requested, more with measured``."""
+        """``less as configured, more with measured``."""
         several = len(self.axes) > 1
         values: dict[str, list[str]] = {}
         for axis, value, word in self.differing:

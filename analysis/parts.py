@@ -108,7 +108,7 @@ class Parts:
 
     @property
     def line(self) -> str:
-        """``of -4.1 mJ (big -4.0): leaving idle states -3.0, busy -1.1``.
+        """``-4.1 mJ, of which big -4.0; by component: leaving idle states -3.0, busy -1.1``.
 
         A cluster is named if its part is more than those of all others together; the others are
         named as well if its part is more than the whole.
@@ -119,12 +119,12 @@ class Parts:
         named = len(others) + 1 if main > abs(self.total) else int(main > sum(others))
         clusters = [(name, whole.clusters[name]) for name in self.clusters][:named]
         where = ", ".join(f"{name} {self.number(part)}" for name, part in clusters if part)
-        total = f"of {self.number(whole.total)} {self.unit}{f' ({where})' if where else ''}"
-        return f"{total}: {', '.join(words) or 'no part differs'}"
+        total = f"{self.number(whole.total)} {self.unit}{f', of which {where}' if where else ''}"
+        return f"{total}; {'by component: ' if words else 'no component differs'}{', '.join(words)}"
 
     @property
     def largest(self) -> str:
-        """``leaving idle states -3.0 of -4.1 mJ``; empty where no part differs."""
+        """``leaving idle states -3.0 of -4.1 mJ``; empty where no component differs."""
         name, value = next(iter(self.shown.kinds.items()))
         of = f"{self.number(self.shown.total)} {self.unit}"
         return f"{name} {self.number(value)} of {of}" if value else ""
@@ -138,7 +138,7 @@ class Parts:
             for kind, of in self.shown.kinds.items()
         ]
         sums = (*clusters.values(), self.shown.total)
-        heads = (f"part ({self.unit})", *clusters, ALL)
+        heads = (f"component ({self.unit})", *clusters, ALL)
         return Table.of(heads, [*rows, (ALL, *map(self.number, sums))])
 
     def record(self) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def page(
         ("parts", "What the difference is made of", _parts(comparison)),
         ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
-        ("axes", "Model axes", _axes(comparison, figures)),
+        ("axes", "Sensitivity to model parameters", _axes(comparison, figures)),
         ("model", "The kernel's energy model", _energy_model(comparison, models)),
         (
             "figures",
@@ -81,7 +81,7 @@ def page(
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {})),
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
-        ("controls", "Controls and workload", _controls(comparison)),
+        ("controls", "Parameters and workload", _controls(comparison)),
         ("energy", "How energy is computed", _energy_notes(comparison)),
         ("provenance", "Provenance", _provenance(comparison)),
     ]
@@ -158,10 +158,10 @@ def _expectations(comparison: Comparison) -> str:
     if not rows:
         return ""
     note = (
-        f'<p class="note">Statements of the scenario\'s sources, compared with these runs. '
+        f'<p class="note">Claims of the scenario\'s sources, tested with these runs. '
         f"{counts(comparison.verdicts)}.</p>"
     )
-    return note + _words(("", "variant", "statement", "measured", "whose statement"), rows)
+    return note + _words(("", "variant", "claim", "measured", "source"), rows)
 
 
 def _energy_model(comparison: Comparison, models: EnergyModels | None) -> str:
@@ -191,9 +191,9 @@ def _axes(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
     if not comparison.assumed:
         return ""
     note = (
-        '<p class="note">Model axes are unknown quantities of the board. One axis at a time is set '
-        "to another value. There is a verdict only if all values give the same. Own runs are runs "
-        "that only this value needs; a value that changes only energy accounting needs none.</p>"
+        '<p class="note">The board\'s values of these parameters are unknown, so each is changed '
+        "by itself. A result holds only if it holds for every value. Extra runs are runs that only "
+        "this value needs; a value that changes only energy accounting needs none.</p>"
     )
     lines = [*expectation_lines(comparison)]
     lines += [f"Not varied: {line}" for line in comparison.not_varied]
@@ -203,7 +203,7 @@ def _axes(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
         f"{note}{_wide(robust_table(comparison))}<ul>{items}</ul>"
         f"{_figures([name for name in figures if name == 'axes'], figures)}"
         f"<details><summary>Sources of the values</summary>"
-        f"{_words(('axis', 'value', 'source'), sources)}</details>"
+        f"{_words(('parameter', 'value', 'source'), sources)}</details>"
     )
 
 
@@ -284,7 +284,7 @@ def _controls(comparison: Comparison) -> str:
     cell = comparison.cell
     rows = [(key, _plain(value)) for key, value in sorted(cell.controls.encode().items())]
     rows += [(f"window: {key}", _plain(value)) for key, value in cell.window.encode().items()]
-    controls = _words(("control", "value"), rows)
+    controls = _words(("parameter", "value"), rows)
     tasks = [(task.name, ", ".join(task.threads), _plain(_work(task))) for task in cell.tasks]
     return f"{controls}<br>{_words(('task', 'threads', 'work'), tasks)}"
 

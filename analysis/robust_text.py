@@ -34,7 +34,7 @@ def robust_table(comparison: Comparison) -> Table:
     """A row per value: runs of its own, differences in percent, and every verdict by number."""
     names, verdicts = comparison.names[1:], comparison.as_asked
     columns = (
-        *(Column("parameter", "left"), Column("value", "left"), Column("own runs")),
+        *(Column("parameter", "left"), Column("value", "left"), Column("extra runs")),
         *(Column(name, "left", "%") for name in names),
         *(Column(str(number), "left") for number in range(1, len(verdicts) + 1)),
     )

@@ -76,8 +76,7 @@ def size_words(verdict: Verdict) -> str:
     if verdict.size_percent is None and verdict.size is None:
         return ""
     if verdict.size_percent is None:
-        unit = f" {effect.unit}" if effect.unit else ""
-        return f"{verdict.size:g}{unit}"
+        return f"{verdict.size:g}{_unit(effect)}"
     if effect.relative and verdict.size_percent == 0:
         return "no difference"
     return f"{verdict.size_percent:{'+' if effect.relative else ''}g} %"
@@ -85,7 +84,7 @@ def size_words(verdict: Verdict) -> str:
 
 def measured_words(effect: Effect, possible: Range) -> str:
     """``+0.8 % (-2.5 .. +3.7)``; ends that no run can have are cut to what is possible."""
-    unit = f" {effect.unit}" if effect.unit else ""
+    unit = _unit(effect)
     value = f"{_number(effect.value, effect)}{unit}"
     if effect.low is None or effect.high is None:
         return value
@@ -96,7 +95,7 @@ def measured_words(effect: Effect, possible: Range) -> str:
 def stated_words(effect: Effect) -> str:
     """``> 0 %``, ``< 5 %`` or ``within 2 %``."""
     low, high = effect.stated
-    unit = f" {effect.unit}" if effect.unit else ""
+    unit = _unit(effect)
     if low is not None and high is not None:
         return f"within {high:g}{unit}"
     if low is not None:
@@ -110,6 +109,11 @@ def pairing(verdict: Verdict) -> list[str]:
         if effect.paired and effect.correlation is not None:
             return [f"paired by seed (correlation {effect.correlation:.2f})"]
     return []
+
+
+def _unit(effect: Effect) -> str:
+    """As it stands after a number: `` mJ``, ``/s``."""
+    return "/s" if effect.unit == "1/s" else f" {effect.unit}" if effect.unit else ""
 
 
 def _number(value: float, effect: Effect) -> str:

@@ -96,15 +96,15 @@ def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:
             if hung:
                 missed = sum(each.deadlines[task].missed for each in results)
                 yield (
-                    f"{hung:.0f} of {missed:.0f} missed deadlines of {task} under {name} would "
-                    f"have been met without {time}"
+                    f"{hung:.0f} of {missed:.0f} missed deadlines of {task} under {name} were "
+                    f"missed only because of {time}"
                 )
         hung = sum(each.more.get("frames_late_in_idle") or 0 for each in results)
         if hung:
             late = sum(each.frames.late for each in results if each.frames)
             yield (
-                f"{hung:.0f} of {late:.0f} late frames under {name} would have been in time "
-                f"without {time}"
+                f"{hung:.0f} of {late:.0f} late frames under {name} were late only because of "
+                f"{time}"
             )
         slow = [task for task in comparison.tasks if _hangs_at_p99(results, task)]
         if slow:

@@ -84,19 +84,15 @@ def describe(
     _place_curves(top, path)
     if not top.has("base"):
         if not top.has("schema"):
-            raise RequestError(
-                f"{top.file}: has no key base: allowed: a platform's name or file, and what differs"
-            )
+            raise RequestError(f"{top.file}: base is missing; expected a platform's name or file")
         return Described(top, "", frozenset(), frozenset(top.data))
     if not is_name(path.stem):
-        raise RequestError(
-            f"{top.file}: allowed: a file whose name, without .toml, has {NAME_RULE}"
-        )
+        raise RequestError(f"{top.file}: wrong file name; expected, before .toml, {NAME_RULE}")
     if is_shipped(path, shipped):
         raise top.error("base", f"only outside {shown_path(shipped)}, whose files are complete")
     if (shipped / path.name).exists():
         raise RequestError(
-            f"{top.file}: allowed: a file name that no file of {shown_path(shipped)} has, because "
+            f"{top.file}: {shown_path(shipped)} has a file of this name; choose another, because "
             "records name a platform by it"
         )
     base = top.text("base")

@@ -59,11 +59,11 @@ _SOUND: set[tuple[str, str, str, bytes]] = set()
 
 @dataclass(frozen=True, kw_only=True)
 class _Board(Placed):
-    transition_latency_us: int = key("time of a frequency change", 1, 10_000, "us")
+    transition_latency_us: int = key("duration of a frequency change", 1, 10_000, "us")
     transition_latency_source: str = cited("transition_latency_us")
-    rate_limit_us: int = key("schedutil's rate limit, at least that time", 1, 1_000_000, "us")
+    rate_limit_us: int = key("schedutil's rate_limit_us, at least as long", 1, 1_000_000, "us")
     rate_limit_source: str = cited("rate_limit_us")
-    fast_switch: bool | None = key("whether schedutil changes frequencies without its thread")
+    fast_switch: bool | None = key("cpufreq fast switch, without schedutil's kthread")
     fast_switch_source: str | None = cited("fast_switch")
 
     def check(self) -> None:
@@ -84,8 +84,8 @@ class _Board(Placed):
 class _Dvfs(_Board):
     fast_switch: bool | None = maybe("as in [dvfs.board] (default: true)")
     fast_switch_source: str | None = cited("fast_switch", default=None)
-    boost: bool = key("whether the kernel uses turbo OPPs from boot on", default=False)
-    board: _Board | None = maybe("how the board itself changes frequencies")
+    boost: bool = key("turbo OPPs are enabled at boot", default=False)
+    board: _Board | None = maybe("the board's own values, for --dvfs board")
 
 
 @dataclass(frozen=True)
@@ -98,18 +98,18 @@ class _OppSources:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cluster(Placed):
-    name: str = key("how scenarios address its CPUs: `little:0`, `big:*`", form=NAME)
+    name: str = key("name of its CPUs in scenarios: `little:0`, `big:*`", form=NAME)
     core: str = key("a core file", choices=list_cores)
     cpus: int = key("number of CPUs", 1, MAX_CPUS)
     capacity_dmips_mhz: int = key("as in the device tree", 1, 65535, "relative speed per MHz")
     capacity_source: str = cited("capacity_dmips_mhz")
     opps: tuple[Opp, ...] = key("OPPs, slowest first", count=(1, MAX_OPPS))
     opp_sources: _OppSources = key("sources of the OPPs, by key")
-    busy: BusyTables | None = maybe("powers of a busy CPU that billing offers")
-    shared_off_uw: int = key("of the sleeping shared part", *_UW, "uW, not above the OPPs'")
+    busy: BusyTables | None = maybe("further power values of a busy CPU")
+    shared_off_uw: int = key("power of the shared part while off", *_UW, "uW, not above the OPPs'")
     shared_off_source: str = cited("shared_off_uw")
     idle_states: tuple[IdleState, ...] = key("from wfi to the deepest", count=(1, MAX_IDLE_STATES))
-    cluster_sleep: str | None = maybe("in which the shared part is off, too", form=_DEEPEST)
+    cluster_sleep: str | None = maybe("idle state with the shared part off", form=_DEEPEST)
     l2: SharedCache = key("the cache of the cluster")
 
 
@@ -133,16 +133,18 @@ class PlatformFile(Placed):
     memory_source: str = cited("memory_mib")
     llc: str | None = maybe("CPUs that share the last-level cache (default: cluster)", choices=LLC)
     llc_source: str | None = cited("llc", default=None)
-    billing: Billing = key("powers that it offers", table=BillingFile, default=BY_THE_KERNELS)
-    idle: IdleFile | None = maybe("billing of idle CPUs")
+    billing: Billing = key("choices of --power", table=BillingFile, default=BY_THE_KERNELS)
+    idle: IdleFile | None = maybe("power of idle CPUs")
     shared: ChipShared | None = maybe("a part that all CPUs of the chip share")
-    curves: CurvesFile | None = maybe("powers by the clocks of several clusters")
+    curves: CurvesFile | None = maybe("power by the frequencies of several clusters")
     dvfs: _Dvfs = key("how frequencies change")
-    axes: Any = key("values of model axes", table=AXES_FILE, default={})
-    package_budget: PackageBudget | None = maybe("highest clock by the number of CPUs that are on")
-    clock_floors: tuple[FloorsFile, ...] = key("of clocks, by others", count=(1, 8), default=())
+    axes: Any = key("values of model parameters, for --robust", table=AXES_FILE, default={})
+    package_budget: PackageBudget | None = maybe("frequency limit by number of CPUs on")
+    clock_floors: tuple[FloorsFile, ...] = key(
+        "least frequency of a cluster while another runs fast", count=(1, 8), default=()
+    )
     l3: _L3 | None = maybe("a cache that all clusters share")
-    sources: Mapping[str, str] = key("texts, by the names that figures cite", each=SOURCE)
+    sources: Mapping[str, str] = key("sources by name; values cite these names", each=SOURCE)
     cluster: tuple[_Cluster, ...] = key("clusters, in CPU order", count=(1, MAX_CLUSTERS))
 
     def check(self) -> None:

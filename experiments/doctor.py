@@ -159,7 +159,7 @@ def _sources() -> Iterator[Check]:
     """The releases of Linux that this machine can get, from the lists that it has already."""
     offers = known_offers()
     if offers is None:
-        detail = "not looked up yet: make kernels or the first run does it"
+        detail = "not looked up yet; make kernels or the first run does"
         yield _check("kernel sources", True, detail, "")
         return
     for name in RELEASES:
@@ -168,7 +168,7 @@ def _sources() -> Iterator[Check]:
         remedy = OPTIONAL.get(check, "set KERNEL_SRC to a tree of your own")
         yield _check(check, name in offers, detail, remedy)
     if others := [name for name in offers if name not in RELEASES]:
-        detail = f"Linux {', '.join(others)}: offered, but without own queues"
+        detail = f"Linux {', '.join(others)}: available, but eascope has no patch series for them"
         yield _check("other sources", True, detail, "")
 
 
@@ -184,14 +184,14 @@ def _kernels() -> Iterator[Check]:
             yield _corrupt(f"kernel {name}", error)
             continue
         detail = (
-            kernel.version if kernel else "not built yet: make kernels or the first run does it"
+            kernel.version if kernel else "not built yet; make kernels or the first run builds it"
         )
         yield _check(f"kernel {name}", True, detail, "")
 
 
 def _image() -> Iterator[Check]:
     images = entries("initramfs")
-    detail = "built" if images else "not built yet: make rootfs or the first run does it"
+    detail = "built" if images else "not built yet; make rootfs or the first run builds it"
     yield _whole("guest image", detail, images)
 
 

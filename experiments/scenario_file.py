@@ -55,14 +55,14 @@ from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same
 from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
 
-TEXT = form_of(lambda value: isinstance(value, str), "the text of a file of rt-app", type="string")
+TEXT = form_of(lambda value: isinstance(value, str), "text of an rt-app JSON file", type="string")
 
 
 @dataclass(frozen=True)
 class WindowFile(Placed, WindowLengths):
     """The window that is measured."""
 
-    from_: str | None = maybe("whose switches apply first", name="from", choices=("mainline",))
+    from_: str | None = maybe("settings before the warm-up", name="from", choices=("mainline",))
 
     def check(self) -> None:
         """It has a length, or an end."""
@@ -88,25 +88,25 @@ class ScenarioFile:
     """A scenario's file."""
 
     summary: str = key("one line for `eascope list scenarios`")
-    source: str = key("its origin, and the observations of its source")
-    loads: str = key("why the loads are what they are")
-    background: str = key("whether other threads run", choices=BACKGROUNDS, default="none")
+    source: str = key("where it comes from, and what was observed there")
+    loads: str = key("how each load was chosen")
+    background: str = key("background threads", choices=BACKGROUNDS, default="none")
     image: str = key("the guest image", choices=lambda: load_content().images, default=MINIMAL)
-    recording: str | None = maybe("a file of bursts beside this one")
-    source_conditions: Any = maybe("kernel and board of the source", form=TABLE)
+    recording: str | None = maybe("bursts file in the same directory")
+    source_conditions: Any = maybe("kernel and board of the original posting", form=TABLE)
     group: tuple[GroupFile, ...] = key("cgroups", count=(1, 20), default=())
     kernel_threads: Mapping[str, Any] = key("CPUs of kernel threads", each=CPUS, default={})
-    task: tuple[TaskFile, ...] = key("tasks of threads", count=(1, MOST_THREADS), default=())
+    task: tuple[TaskFile, ...] = key("tasks", count=(1, MOST_THREADS), default=())
     program: tuple[ProgramFile, ...] = key("programs", count=(1, 9), default=())
-    rt_app: str | None = maybe("the text of a file of rt-app", form=TEXT)
+    rt_app: str | None = maybe("text of an rt-app JSON file", form=TEXT)
     work: WorkRecord | None = maybe("the unit of work")
-    frames: FramesRecord | None = maybe("tasks that make frames")
-    window: WindowLengths = key("what is measured", table=WindowFile)
-    event: tuple[EventFile, ...] = key("done within the window", count=(1, 100), default=())
+    frames: FramesRecord | None = maybe("tasks that draw frames")
+    window: WindowLengths = key("the measured part of the run", table=WindowFile)
+    event: tuple[EventFile, ...] = key("timed actions in the window", count=(1, 100), default=())
     interrupt: tuple[InterruptFile, ...] = key(
-        "loads of interrupts", count=(1, MOST_TIMERS), default=()
+        "interrupt loads", count=(1, MOST_TIMERS), default=()
     )
-    expect: tuple[Expectation, ...] = key("statements of the source", count=(0, 99), default=())
+    expect: tuple[Expectation, ...] = key("the source's claims", count=(0, 99), default=())
 
 
 def load_scenario(name: str, platform: Platform) -> Scenario:

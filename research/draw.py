@@ -144,10 +144,10 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
         text = environment.get_template(PAGE).render(records or records_of(study))
     except jinja2.TemplateSyntaxError as error:
         where = f"{shown_path(study / PAGE)}, line {error.lineno}"
-        raise RequestError(f"{where}: {error.message}: allowed: a Jinja template") from error
+        raise RequestError(f"{where}: not a Jinja template: {error.message}") from error
     except (jinja2.UndefinedError, KeyError) as error:
         raise RequestError(
-            f"{shown_path(study / PAGE)}: {error}: allowed: names of its records"
+            f"{shown_path(study / PAGE)}: {error}; expected names of its records"
         ) from error
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 

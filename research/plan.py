@@ -42,22 +42,22 @@ class Compared:
     scenarios: tuple[str, ...] = key("what runs", name="scenario")
     variants: tuple[str, ...] = key("kernels, the baseline first", name="variant")
     source_conditions: bool = key(
-        "whether the runs have the conditions of a scenario's source, and there are none where it "
-        "states none that this platform can have",
+        "run in the setup of each scenario's original posting; scenarios whose posting has none "
+        "for this platform are left out",
         default=False,
     )
     robust: tuple[str, ...] = key(
-        "model parameters that are varied although that needs runs", choices=tuple(AXES), default=()
+        "model parameters to vary that need extra runs", choices=tuple(AXES), default=()
     )
     printed: tuple[str, ...] = key(
         "further measures, such as hackbench.time_s of a program", default=()
     )
     seeds: int = key("fewer than the study has, where a run takes minutes", 1, 1000, default=0)
     engine: str = key(
-        "the same cells also run on this one, and only `printed` is recorded, of both engines",
+        "also run on this engine; only `printed` is recorded, for both engines",
         default="",
     )
-    mode: str = key("of that engine", default="")
+    mode: str = key("its mode", default="")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Study:
     """A ``study.toml``."""
 
     measured_by: str = key("the command that makes the record, if not `research.run`", default="")
-    seeds: int = key("of each variant of a comparison", 1, 1000, default=20)
+    seeds: int = key("seeds per variant", 1, 1000, default=20)
     records: Mapping[str, str] = key("further records of the page: file by name", default={})
     comparison: tuple[Compared, ...] = key("what is compared", default=())
 
@@ -202,6 +202,6 @@ def read_file(path: Path) -> Any:  # noqa: ANN401 - JSON
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except OSError as error:
-        raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: a file") from error
+        raise RequestError(f"{shown_path(path)}: {error.strerror}") from error
     except ValueError as error:
-        raise RequestError(f"{shown_path(path)}: {error}: allowed: JSON or TOML") from error
+        raise RequestError(f"{shown_path(path)}: not JSON or TOML: {error}") from error

@@ -63,7 +63,7 @@ def buildroot_image(name: str, copies: Sequence[ElidingCopy]) -> ImageArtefact:
         name_there = f"/{path.relative_to(OVERLAY)}"
         if name_there in paths:
             raise EascopeError(
-                f"{path}: the guest image has a {name_there} of its own: allowed: another path"
+                f"{path}: the guest image already has {name_there}; choose another path"
             )
         files[name_there] = path.read_bytes()
 

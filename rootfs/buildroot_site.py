@@ -169,8 +169,8 @@ def sources_of(info: Mapping[str, Any], checkout: Path) -> tuple[dict[str, Path]
             continue
         if name not in DEBIAN_SOURCES:
             raise EascopeError(
-                f"Buildroot's package {name}: no sources: allowed: a folder {name} in the folder "
-                f"that {SOURCES_VARIABLE} names"
+                f"Buildroot's package {name}: no sources; put them into a directory {name} in the "
+                f"directory that {SOURCES_VARIABLE} names"
             )
         tarball = source_apt().tarball(DEBIAN_SOURCES[name])
         # Buildroot's patches are for its own version.
@@ -227,7 +227,7 @@ def debian_toolchain(folder: Path) -> list[str]:
     """
     compiler = Path(arm64_tool("gcc", libc=True)).resolve()
     if not cross_prefix():
-        raise EascopeError("Buildroot with Debian's cross compiler: allowed: an x86-64 host")
+        raise EascopeError("Buildroot with Debian's cross compiler works only on an x86-64 host")
     prefix = Path("/usr") / TRIPLET
     bin_, own, sysroot = folder / "bin", folder / "gcc", folder / "sysroot"
     for item in (bin_, own / "bin", own / TRIPLET, sysroot / "lib", sysroot / "usr"):

@@ -142,7 +142,7 @@ class _Contents:
                 archive.file(name, file.read_bytes(), 0o755)
             except ValueError as error:
                 raise EascopeError(
-                    f"{file}: the guest image has a /{name} of its own: allowed: another path"
+                    f"{file}: the guest image already has /{name}; choose another path"
                 ) from error
         return archive
 

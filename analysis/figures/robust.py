@@ -88,9 +88,9 @@ def _note(comparison: Comparison) -> Note:
     seeds = len(comparison.seeds)
     tested = seeds >= ENOUGH
     intervals = (
-        f"95 % intervals over {seeds} seeds, the asked one as a band" if tested else "no intervals"
+        f"95 % intervals over {seeds} seeds, band: as configured" if tested else "no intervals"
     )
-    return note_of(comparison, "Model axes", f"one axis at a time; {intervals}")
+    return note_of(comparison, "Model parameters", f"one at a time; {intervals}")
 
 
 def _title(name: str, word: str, width: float) -> str:

@@ -179,6 +179,6 @@ def check(a: CellRecord, b: CellRecord, *, anything: bool = False) -> None:
         if value != others.get(key) and not (anything and "platform" not in key):
             more = "" if "platform" in key else "; --any compares them all the same"
             raise RequestError(
-                f"these runs cannot be compared: {key} is {value} in A and {others.get(key)} in B: "
-                f"allowed: runs that differ in the variant alone{more}"
+                f"these runs cannot be compared: {key} is {value} in A and {others.get(key)} in B; "
+                f"they may differ only in the variant{more}"
             )

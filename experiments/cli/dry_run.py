@@ -64,7 +64,7 @@ class _Planned:
     """A cell that was not run.
 
     :param simkey: empty while one of its inputs is not built.
-    :param run: the finished run that is there.
+    :param run: the finished run, if there is one.
     """
 
     names: Names
@@ -73,10 +73,10 @@ class _Planned:
 
     @property
     def state(self) -> str:
-        """``there``, ``to run`` or, while its key is not known, ``not known``."""
+        """``done``, ``to run`` or, while its key is not known, ``unknown``."""
         if self.run is not None:
-            return "there"
-        return "to run" if self.simkey else "not known"
+            return "done"
+        return "to run" if self.simkey else "unknown"
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Plan:
         """One line: the number of runs and their time."""
         if not self.to_run:
             return "nothing to run"
-        most = "at most " if any(cell.state == "not known" for cell in self.cells) else ""
+        most = "at most " if any(cell.state == "unknown" for cell in self.cells) else ""
         return f"to run: {most}{self.to_run} of {len(self.cells)}, about {duration(self.run_s)}"
 
 
@@ -172,4 +172,4 @@ def _print_text(plan: _Plan, axes: Sequence[Mapping[str, object]]) -> None:
     for name, estimate in plan.to_build.items():
         print(f"to build: {name}{f' ({estimate})' if estimate else ''}")
     print(plan.words)
-    print("nothing was written: without --dry-run the command does it")
+    print("dry run: nothing written")

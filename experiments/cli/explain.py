@@ -12,7 +12,7 @@ from eascope.experiments.cli.output import print_json
 from eascope.host.errors import RequestError, names_allowed, shown, unknown
 from eascope.host.keys import Entry, entries_of, schema
 
-SUMMARY = "say what a key of a file is, what it may be, and which keys are below it"
+SUMMARY = "describe a key of a file: its meaning, its allowed values and the keys below it"
 EXAMPLE = "eascope explain scenario.task.phase.run_us"
 
 #: Module and class by the kind of file; keys of other kinds are not declared.

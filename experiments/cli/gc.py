@@ -81,7 +81,7 @@ def _print_text(entries: Sequence[Leftover], gone: Sequence[Leftover], *, removi
     if removing:
         print(f"removed: {_counted(gone)}")
     else:
-        print("nothing was removed: eascope gc --remove does it")
+        print("nothing removed; eascope gc --remove removes these")
 
 
 def _counted(entries: Sequence[Leftover]) -> str:

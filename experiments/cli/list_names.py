@@ -16,7 +16,7 @@ from eascope.kernels.switches import switch_words
 if TYPE_CHECKING:
     from eascope.kernels.variants import Variant
 
-SUMMARY = "list the names of one kind, one per line"
+SUMMARY = "list platforms, variants, scenarios, engines or campaigns, one per line"
 EXAMPLE = "eascope list scenarios"
 
 Objects = list[dict[str, Any]]

@@ -41,7 +41,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with one line that names the help."""
-        print(f"{PROGRAM}: error: {message} (see {self.prog} --help)", file=sys.stderr)
+        lacks = message.startswith("the following arguments are required") and self.epilog
+        example = f"; {self.epilog}" if lacks else ""
+        print(f"{PROGRAM}: error: {message}{example} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(2)
 
 
@@ -169,8 +171,8 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
         "--em",
         default=PUBLISHED,
         metavar="M",
-        help="energy model that the kernel is given: published (default) or derived; --power sets "
-        "the power model that energy is computed with",
+        help="energy model of the kernel, which EAS uses: published (default) or derived; --power "
+        "sets the power model that energy is computed with",
     )
     parser.add_argument(
         "--em-error",

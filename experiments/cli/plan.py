@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         for line in plan_lines(survey, cost, jobs):
             print(line)
-        print("nothing was written: eascope sweep does it")
+        print("nothing written; eascope sweep runs the missing simulations")
     return 0
 
 

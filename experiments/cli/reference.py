@@ -95,7 +95,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPars
 def _command(parser: argparse.ArgumentParser) -> str:
     """One command: what it does, its usage and example, its options by group."""
     description = (parser.description or "").strip()
-    lines = [f"## `{parser.prog}`", "", description[:1].upper() + description[1:], ""]
+    lines = [f"## `{parser.prog}`", "", description, ""]
     # On one line, for any width of the terminal.
     usage = " ".join(parser.format_usage().split()).removeprefix("usage: ").replace(" [-h]", "")
     lines += [f"    {usage}", ""]

@@ -121,7 +121,7 @@ def make_parser() -> Parser:
         own = subparsers.add_parser(
             name,
             help=verb.SUMMARY,
-            description=f"{verb.SUMMARY}.",
+            description=f"{verb.SUMMARY[0].upper()}{verb.SUMMARY[1:]}.",
             epilog=f"example: {verb.EXAMPLE}",
         )
         own.add_argument("--json", action="store_true", help="print JSON on stdout")

@@ -90,9 +90,9 @@ def read_own(top: StrictTable, platform: Platform) -> RtAppFile:
     for key in ("task", "program", "group", "image", "recording"):
         if top.has(key):
             raise top.error(key, "not together with rt_app")
-    text = top.value("rt_app", "the text of a file of rt-app")
+    text = top.value("rt_app", "text of an rt-app JSON file")
     if not isinstance(text, str):
-        raise top.error("rt_app", "the text of a file of rt-app")
+        raise top.error("rt_app", "text of an rt-app JSON file")
     file = read(top.file, text, len(platform.cpus))
     threads = sum(task.says.get("instance", 1) for task in file.tasks)
     if not 1 <= threads <= MOST_THREADS:

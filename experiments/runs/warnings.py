@@ -50,7 +50,7 @@ def wrong_capacities(names: Names) -> str:
     if names.request.elide and names.request.controls.speeds == HARDWARE:
         rates = [names.activity.ipc(cluster) for cluster in platform.clusters]
         wrong = _other_capacities(platform, rates)
-        return f"as on the board, device-tree capacities are not rt-app's loop speeds: {wrong}"
+        return f"device-tree capacity and rt-app loop speed differ, as on the board: {wrong}"
     if names.request.elide:
         return ""
     loop = names.engine.executed_loop(platform, names.activity)

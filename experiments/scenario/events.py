@@ -54,12 +54,12 @@ WRITE = Form(
 class EventFile(Changeable):
     """What is done within the window: it writes, or CPUs, a task or a group change."""
 
-    at_ms: int = key("after the window's start", 0, 3_000_000, "ms")
-    write: tuple[str, str] | None = maybe("into a file of the kernel", form=WRITE)
-    offline: tuple[int, ...] = key("CPUs that go offline", form=CPUS, default=())
-    online: tuple[int, ...] = key("CPUs that come back", form=CPUS, default=())
-    task: str | None = maybe("it goes to group", form=named("the name of a task"))
-    group: str | None = maybe("where it goes, or whose attributes change", form=A_GROUP)
+    at_ms: int = key("time after the window begins", 0, 3_000_000, "ms")
+    write: tuple[str, str] | None = maybe("a kernel file and what is written to it", form=WRITE)
+    offline: tuple[int, ...] = key("CPUs to take offline", form=CPUS, default=())
+    online: tuple[int, ...] = key("CPUs to bring online", form=CPUS, default=())
+    task: str | None = maybe("task to move to group", form=named("the name of a task"))
+    group: str | None = maybe("where the task goes, or the group to change", form=A_GROUP)
 
 
 def events_of(

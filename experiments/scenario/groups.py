@@ -141,7 +141,7 @@ class MaxFile(Placed):
     """The time that a group's threads may have in a period, on all CPUs together."""
 
     period_us: int = key("the period", LEAST_US, MOST_US, "us", default=USUAL_US)
-    quota_us: int = key("time in it", LEAST_US, 32 * MOST_US, _ALL)
+    quota_us: int = key("runtime in it", LEAST_US, 32 * MOST_US, _ALL)
 
 
 def _max(value: Any, context: Context) -> str:  # noqa: ANN401 - of TOML
@@ -163,12 +163,12 @@ _MAX = Form('a table, or "none"', {"anyOf": [{"const": "none"}, schema(MaxFile)]
 class Changeable(Placed):
     """Attributes of a group that an event may change, in the order in which they are written."""
 
-    uclamp: Clamps | None = maybe("as a task's")
-    weight: int | None = maybe("its share of a CPU", 1, 10_000)
-    idle: bool | None = maybe("the least weight, as policy idle")
-    max: str | None = maybe("time in a period, on all CPUs together", form=_MAX)
-    cpus: tuple[int, ...] | None = maybe("its CPUs", form=CPUS)
-    latency_nice: int | None = maybe("for whoever has none of its own", -20, 19)
+    uclamp: Clamps | None = maybe("cpu.uclamp.min and cpu.uclamp.max")
+    weight: int | None = maybe("cpu.weight", 1, 10_000)
+    idle: bool | None = maybe("cpu.idle")
+    max: str | None = maybe("cpu.max: runtime per period, over all CPUs", form=_MAX)
+    cpus: tuple[int, ...] | None = maybe("cpuset.cpus", form=CPUS)
+    latency_nice: int | None = maybe("for its tasks that set none themselves", -20, 19)
 
     def check(self) -> None:
         """An idle group has no weight."""
@@ -200,8 +200,8 @@ class GroupFile(Changeable):
     """A group of tasks and programs: a cgroup of the guest."""
 
     name: str = key("unique, and not root", form=NAME)
-    parent: str | None = maybe("the group in which it is", form=A_GROUP)
-    partition: str | None = maybe("its CPUs have their own domains", choices=("root", "isolated"))
+    parent: str | None = maybe("parent group", form=A_GROUP)
+    partition: str | None = maybe("cpuset.cpus.partition", choices=("root", "isolated"))
 
 
 def groups_of(files: Sequence[GroupFile], platform: Platform) -> tuple[Group, ...]:

@@ -27,10 +27,10 @@ class InterruptFile(Placed):
 
     name: str = key("unique among interrupts", form=label(MOST_CHARACTERS))
     cpus: tuple[int, ...] = key("the CPUs that are interrupted", form=CPUS)
-    period_us: int = key("from one interrupt to the next", LEAST_US, MOST_US, "us")
+    period_us: int = key("time between interrupts", LEAST_US, MOST_US, "us")
     work_us: int = key("time in the handler", 1, MOST_US, "us, less than period_us")
     #: The shortest warm-up is twice as long as the most, so all loads have begun by START.
-    start_us: int = key("how much later it starts", 0, 100_000, "us", default=0)
+    start_us: int = key("offset of the first interrupt", 0, 100_000, "us", default=0)
 
     def check(self) -> None:
         """A handler ends before the next one is due."""

@@ -92,18 +92,18 @@ MEET = Form(
 class Phase:
     """A part of a task's life: work, then rest, ``loops`` times (``None``: to the end)."""
 
-    loops: int | None = maybe("number of jobs; without it, to the end", 1, 1_000_000)
+    loops: int | None = maybe("number of jobs (default: until the end)", 1, 1_000_000)
     wait: str | None = maybe(
-        "sleep until it has done its work", form=named("the name of another task")
+        "sleep until that task has done its work", form=named("the name of another task")
     )
-    meet_before: tuple[str, ...] = key("as meet, before the work", form=MEET, default=())
-    run_us: int | None = maybe("work, by the largest CPU at its top OPP", 1, LONGEST_US, "us")
-    runtime_us: int | None = maybe("busy by the clock, on any CPU", 1, LONGEST_US, "us")
-    run_instructions: int | None = maybe("work, in instructions of the busy loop", 1, 10**12)
-    meet: tuple[str, ...] = key("where it waits for another task", form=MEET, default=())
-    sleep_us: int | None = maybe("rest of this length", 1, LONGEST_US, "us")
-    period_us: int | None = maybe("rest until the next period", 100, LONGEST_US, "us")
-    cpus: tuple[int, ...] | None = maybe("where it may run from this phase on", form=CPUS)
+    meet_before: tuple[str, ...] = key("the same before the work", form=MEET, default=())
+    run_us: int | None = maybe("work: its time on the largest CPU at top OPP", 1, LONGEST_US, "us")
+    runtime_us: int | None = maybe("busy for this time, whatever the CPU", 1, LONGEST_US, "us")
+    run_instructions: int | None = maybe("work: busy-loop instructions", 1, 10**12)
+    meet: tuple[str, ...] = key("rendezvous with another task", form=MEET, default=())
+    sleep_us: int | None = maybe("sleep for this time", 1, LONGEST_US, "us")
+    period_us: int | None = maybe("sleep until the next period begins", 100, LONGEST_US, "us")
+    cpus: tuple[int, ...] | None = maybe("affinity from this phase on", form=CPUS)
     io_us: int | None = maybe("sleep in I/O after the work", 1, 1_000_000, "us")
     #: Those of its jobs; None: the task's.
     attributes: Attributes | None = None
@@ -157,25 +157,25 @@ class Task:
     With ``pinned`` each thread has one of ``cpus`` for itself.
     """
 
-    name: str = key("unique", form=label(MOST_CHARACTERS))
+    name: str = key("unique name", form=label(MOST_CHARACTERS))
     count: int = key("number of equal threads", form=COUNT, default=1)
-    cpus: tuple[int, ...] | None = maybe("on which they may run", form=CPUS)
+    cpus: tuple[int, ...] | None = maybe("affinity of its threads", form=CPUS)
     pinned: bool = False
     repeat: int | None = key("how often the phases run", form=REPEAT, default=1)
     attributes: Attributes = Attributes()
     phases: tuple[Phase, ...] = ()
     #: Beyond 2, most jobs would do next to nothing.
-    work_cv: float = key("spread of a job's work", 0, 2.0, default=0.0)
-    clock: str = key("kind of timer", choices=CLOCKS, default="exact")
-    memory: float = key("share of time that waits for memory", 0, MOST_MEMORY, default=0.0)
-    start_within_us: int | None = maybe("most that a seed shifts its start", 0, LONGEST_US, "us")
-    latency_nice: int | None = maybe("how much its threads mind to wait", -20, 19)
-    slice_us: int | None = maybe("how long EEVDF lets them run at a time", 100, 100_000, "us")
+    work_cv: float = key("standard deviation / mean of a job's work", 0, 2.0, default=0.0)
+    clock: str = key("timer that starts its periods", choices=CLOCKS, default="exact")
+    memory: float = key("share of its time spent waiting for memory", 0, MOST_MEMORY, default=0.0)
+    start_within_us: int | None = maybe("latest start that a seed selects", 0, LONGEST_US, "us")
+    latency_nice: int | None = maybe("latency_nice of its threads", -20, 19)
+    slice_us: int | None = maybe("EEVDF slice of its threads", 100, 100_000, "us")
     start_cpus: tuple[int, ...] = key("the CPUs on which it starts", form=CPUS, default=())
-    start_turns: int = key("jobs that it does there", 1, 100, default=1)
+    start_turns: int = key("jobs done on start_cpus", 1, 100, default=1)
     #: Of its threads, from their start on; None: the root.
     group: Group | None = None
-    recorded: tuple[str, ...] = key("threads, in place of phases", form=RECORDED, default=())
+    recorded: tuple[str, ...] = key("recorded threads to replay", form=RECORDED, default=())
 
     @property
     def varies(self) -> bool:
@@ -237,11 +237,11 @@ class WindowLengths:
     """
 
     warmup_ms: int = key("before the window", LEAST_WARMUP_MS, 600_000, "ms: PELT settles in 200")
-    short_ms: int | None = maybe("its length", 1, 3_000_000, "ms, up to full_ms")
-    full_ms: int | None = maybe("its length with --full", 1, 3_000_000, "ms")
-    until: str | None = maybe("in place of a length", choices=("tasks-end", "programs-end"))
+    short_ms: int | None = maybe("length", 1, 3_000_000, "ms, up to full_ms")
+    full_ms: int | None = maybe("length with --full", 1, 3_000_000, "ms")
+    until: str | None = maybe("what ends the window", choices=("tasks-end", "programs-end"))
     #: Time before the warm-up in which the variant's own switches are not written yet.
-    mainline_ms: int = key("mainline goes first", LEAST_WARMUP_MS, 600_000, "ms", default=0)
+    mainline_ms: int = key("time on mainline settings", LEAST_WARMUP_MS, 600_000, "ms", default=0)
 
     def length_ms(self, full: bool) -> int | None:
         """The measured part's length, or ``None``: until the tasks or programs end."""

@@ -31,7 +31,7 @@ def path_of(name: str) -> Path:
         path = Path(name)
         if one_line(path.name) != path.name:
             raise RequestError(
-                f"scenario {name!r}: allowed: a file name without control characters, because "
+                f"scenario {name!r}: control characters in the file name; choose another, because "
                 "records name the scenario by it"
             )
         return path

@@ -63,14 +63,14 @@ class Member:
 
     role: str = key("what it is for", choices=(MEASURED, LOAD, SERVER), default="")
     stop: str = key("when it ends", choices=(ITSELF, WINDOW), default="")
-    arguments: str = key("words, with {count} for the count", default="")
+    arguments: str = key("arguments; {count} stands for the count", default="")
     nice: int | None = maybe("its nice value", -20, 19)
     uclamp_min: int | None = None
     uclamp_max: int | None = None
     environment: tuple[tuple[str, str], ...] = key("environment", form=_ENVIRONMENT, default=())
     exit: int = key("the expected exit status", 0, 125, default=0)
-    limit_s: int = key("simulated; then it hangs", 1, 3600, "s", default=120)
-    latency_nice: int | None = maybe("how much it minds to wait", -20, 19)
+    limit_s: int = key("simulated seconds after which it counts as hung", 1, 3600, "s", default=120)
+    latency_nice: int | None = maybe("its latency_nice", -20, 19)
 
     def without_latency_nice(self) -> Member:
         """The same for a kernel that has no such attribute."""
@@ -200,11 +200,11 @@ class ProgramFile(Placed, Member):
     name: str = key("its name in measures", form=label(MOST_CHARACTERS))
     run: str = key("the kind of program", choices=KINDS)
     full_count: int = key("operations with --full", 1, 10_000_000, default=0)
-    short_count: int = key("operations without", 1, 10_000_000, "up to full_count", default=0)
-    cpus: tuple[int, ...] | None = maybe("on which it may run", form=CPUS)
-    short_start_ms: int = key("start, from the window's", 1, MOST_START_MS, "ms", default=0)
+    short_count: int = key("operations otherwise", 1, 10_000_000, "up to full_count", default=0)
+    cpus: tuple[int, ...] | None = maybe("affinity", form=CPUS)
+    short_start_ms: int = key("start, after the window begins", 1, MOST_START_MS, "ms", default=0)
     full_start_ms: int = key("the same with --full", 1, MOST_START_MS, "ms", default=0)
-    group: str | None = maybe("the group in which it starts", form=A_GROUP)
+    group: str | None = maybe("cgroup in which it starts", form=A_GROUP)
     uclamp: Clamps | None = maybe("utilization clamps")
 
 

@@ -28,7 +28,7 @@ LEAST_RUNTIME_US, LEAST_PERIOD_US, MOST_PERIOD_US = 2, 100, 1 << 22
 class DeadlineFile(Placed):
     """Times of policy deadline, as ``__checkparam_dl()`` takes them."""
 
-    period_us: int = key("its period", LEAST_PERIOD_US, MOST_PERIOD_US, "us")
+    period_us: int = key("period", LEAST_PERIOD_US, MOST_PERIOD_US, "us")
     deadline_us: int | None = maybe("default: the period", LEAST_RUNTIME_US, MOST_PERIOD_US, "us")
     runtime_us: int = key("runtime in a period", LEAST_RUNTIME_US, MOST_PERIOD_US, "us")
 
@@ -50,10 +50,10 @@ class AttributesFile(Placed):
     policy: str | None = maybe(
         "scheduling policy (default: other)", choices=(*FAIR, *REALTIME, DEADLINE)
     )
-    nice: int | None = maybe("of other, batch and idle", -20, 19)
-    priority: int | None = maybe("of fifo and rr (default: 10)", 1, 98)
+    nice: int | None = maybe("nice value (other, batch, idle)", -20, 19)
+    priority: int | None = maybe("real-time priority (fifo, rr; default: 10)", 1, 98)
     uclamp: Clamps | None = maybe("utilization clamps")
-    deadline: tuple[int, int, int] | None = maybe("times of policy deadline", table=DeadlineFile)
+    deadline: tuple[int, int, int] | None = maybe("SCHED_DEADLINE parameters", table=DeadlineFile)
 
 
 _WORK, _REST = ("run_us", "runtime_us", "run_instructions"), ("sleep_us", "period_us")
@@ -75,9 +75,9 @@ class PhaseFile(AttributesFile, Phase):
 class TaskFile(AttributesFile, Task):
     """Equal threads, with their phases."""
 
-    pin: str | None = maybe("a thread per CPU of cpus, pinned to it", choices=("each",))
-    group_name: str | None = maybe("its threads are there", name="group", form=A_GROUP)
-    phase: tuple[PhaseFile, ...] = key("what it does", count=(1, 1000), default=())
+    pin: str | None = maybe("one thread pinned to each CPU of cpus", choices=("each",))
+    group_name: str | None = maybe("cgroup of its threads", name="group", form=A_GROUP)
+    phase: tuple[PhaseFile, ...] = key("work and sleep, in order", count=(1, 1000), default=())
 
 
 def task_from(

@@ -93,8 +93,8 @@ class Campaign:
         if not points:
             texts = "; ".join(constraint.text for constraint in self.constraints)
             raise RequestError(
-                f"{self.file}: constraints = {texts!r}: allowed: constraints that keep at least "
-                f"one of the {self.combinations} combinations"
+                f"{self.file}: constraints = {texts!r}: none of the {self.combinations} "
+                "combinations meets all of them"
             )
         return points
 

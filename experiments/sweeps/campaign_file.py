@@ -18,6 +18,7 @@ from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged
 from eascope.host.errors import RequestError, missing_key, shortened, shown
 from eascope.host.keys import (
     NAME,
+    NAME_RULE,
     Context,
     Entry,
     Form,
@@ -63,8 +64,8 @@ def load_campaign(name: str) -> Campaign:
     path = Path(name)
     if path.stem in campaign_names() and path.resolve().parent != ROOT:
         raise RequestError(
-            f"campaign {shown(name)}: allowed: a file name that no shipped campaign has, "
-            "because folders are named after it"
+            f"campaign {shown(name)}: a shipped campaign has this file name; choose another, "
+            "because directories are named after it"
         )
     return read_campaign(path)
 
@@ -76,7 +77,7 @@ def read_campaign(path: Path) -> Campaign:
     """
     top = read_toml(path)
     if not is_name(path.stem):
-        raise RequestError(f"{top.file}: allowed: a file name of small letters, digits and dashes")
+        raise RequestError(f"{top.file}: wrong file name; expected {NAME_RULE}")
     return campaign_from(top, path.stem, path.parent)
 
 
@@ -272,7 +273,7 @@ _NAMES = _keys(
 #: Of a command's ``--set controls.NAME=...``, which may be a way of accounting, too.
 _ANY_KNOB = [*_knobs("controls", SWEPT), *_knobs("billing", BILLINGS)]
 _CONTROLS = maybe("controls", table=_made("Controls", _ANY_KNOB))
-_SET = key("overrides of the platform", each=_OVERRIDES, label="override", default={})
+_SET = key("changes to the platform", each=_OVERRIDES, label="override", default={})
 _TABLES = [("set", Mapping[str, Any], _SET), ("controls", Any, _CONTROLS)]
 _FLAGS = _keys(
     elide=(_FLAG, "whether busy loops are elided"),
@@ -310,12 +311,12 @@ class CampaignFile(Placed):
     """A campaign's file."""
 
     summary: str = key("one line, for lists")
-    question: str = key("the question that it answers", default="")
+    question: str = key("the question it answers", default="")
     limits: str = key("the limits of the answer", default="")
     reference: str | None = maybe("core and MHz that count work, such as `cortex-a72@1200`")
     power: str | None = maybe("the power model (default: each platform's own)")
     full: bool = key("the scenarios' full durations", default=False)
-    constraints: tuple[str, ...] = key("true of each cell", allowed=_LIST, count=(0, 0), default=())
+    constraints: tuple[str, ...] = key("must all hold", allowed=_LIST, count=(0, 0), default=())
     axes: Any = key("the axes", table=_AXES)
     axis: tuple[_Named, ...] = key("axes that set several keys", count=(1, 20), default=())
 

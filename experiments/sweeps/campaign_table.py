@@ -132,7 +132,7 @@ def _cells(survey: Survey, wanted: Collection[str]) -> list[MeasuredCell]:
         if name not in given:
             near = nearest(name, {cell.measure for cell in measured(survey)})
             raise RequestError(
-                f"--measure {name}{near}: allowed: a measure that the campaign's runs give "
+                f"--measure {name}{near}: expected a measure that the campaign's runs give "
                 "(docs/reference/measures.md)"
             )
     return cells
@@ -147,7 +147,7 @@ def place_of(campaign: Campaign, axis: str) -> int:
     axis = axis if axis in known else axis.removeprefix(CONTROL)
     if axis not in known:
         raise RequestError(
-            f"--against {axis}: allowed: an axis of {campaign.file} with more than one value"
+            f"--against {axis}: expected an axis of {campaign.file} with more than one value"
             + (f": {', '.join(known)}" if known else "; it has none")
         )
     return [axis.name for axis in campaign.axes].index(axis)

@@ -54,7 +54,7 @@ class Constraint:
         except RequestError as error:
             raise RequestError(f"constraints = {shown(self.text)}: {error}") from error
         except ZeroDivisionError as error:
-            wrong = f"constraints = {shown(self.text)}: allowed: no division by zero"
+            wrong = f"constraints = {shown(self.text)}: division by zero"
             raise RequestError(wrong) from error
 
 

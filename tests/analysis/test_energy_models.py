@@ -68,7 +68,7 @@ def test_text_is_aligned_and_says_the_models(models: EnergyModels) -> None:
     ends = [line for line in lines if line.startswith("  ")]
     assert len({len(line) for line in ends}) == 1
     assert lines[1].split() == ["published", "published,", "big", "+20", "%"]
-    assert "the kernel is given another energy model: published, big +20 %" in text_of(models.asked)
+    assert "kernel's energy model: published, big +20 %" in text_of(models.asked)
     assert "energy model" not in text_of(models.usual)
     record = models.record()
     assert record["asked"] == "published, big +20 %"

@@ -157,9 +157,9 @@ def test_sums_are_exact(platform: Platform, seeds: int, work_unit: str) -> None:
 
 
 def numbers_of(parts: Parts) -> list[Fraction]:
-    """The total of the line, then its parts."""
-    head, _, tail = parts.line.partition(": ")
-    return [Fraction(head.split()[1]), *(Fraction(word.split()[-1]) for word in tail.split(", "))]
+    """The total of the line, then its components."""
+    head, _, tail = parts.line.partition("; by component: ")
+    return [Fraction(head.split()[0]), *(Fraction(word.split()[-1]) for word in tail.split(", "))]
 
 
 def test_a_seed_without_work_has_no_part_per_work(platform: Platform) -> None:

@@ -25,6 +25,8 @@ from eascope.analysis.verdict_text import counts
 from eascope.configs.platform import Platform
 from tests.support.varied import SEEDS, at
 
+SIGN = "cas vs mainline: the sign of the difference in"
+
 
 def robust(
     platform: Platform, *factors: float, asked: float = 1.0, seeds: int = SEEDS
@@ -65,9 +67,9 @@ def test_no_difference_at_one_value_is_no_verdict(platform: Platform) -> None:
     other = result.assumed[0].difference("cas", ("energy_j", "total"))
     assert other is not None
     assert sign(other) == SAME
-    words = "depends on axis0: more as requested, no significant difference with other"
+    words = "depends on axis0 (more as configured, no significant difference with other)"
     assert result.overall("cas").words == words
-    assert answers(result)[0].startswith(f"whether cas uses less energy than mainline {words}; +")
+    assert answers(result)[0].startswith(f"{SIGN} energy {words}; +")
     alike = robust(platform, equal, asked=equal)
     assert alike.overall("cas").word == SAME
     assert answers(alike) == answers(at(platform, equal))
@@ -81,7 +83,7 @@ def test_few_seeds_give_no_verdict_but_a_range(platform: Platform) -> None:
     (answer,) = answers(robust(platform, 1.1, seeds=1))
     assert "(+25.0 %; assumptions +25.0 .. +37.5 by axis0); one seed, not tested" in answer
     (answer,) = answers(robust(platform, 1.1, seeds=10))
-    assert answer.endswith("), 10 seeds, too few for a verdict (20)")
+    assert answer.endswith("), 10 seeds (a verdict needs 20 seeds)")
 
 
 @pytest.mark.parametrize(
@@ -115,16 +117,16 @@ def test_expectations_are_judged_at_every_value(platform: Platform) -> None:
     assert [verdict.verdict for verdict in result.as_asked] == ["shown", "refuted"]
     assert (more.verdict, misses.verdict) == (DEPENDS, "refuted")
     assert (more.depends_on, misses.depends_on) == (("axis1",), ())
-    assert more.reason == "shown as requested, refuted with other"
+    assert more.reason == "shown as configured, refuted with other"
     assert counts(result.verdicts) == "0 shown, 1 refuted, 0 undecided, 1 depends on an assumption"
     statement = "claim (cas): energy_j.total > energy_j.total[mainline] -- depends on axis1"
     assert f"{statement}: 0.251 against 0.2047, +" in glance(result)
     assert expectation_lines(result) == [
-        f"1: {statement}: shown as requested, refuted with other",
+        f"1: {statement} (shown as configured, refuted with other)",
         "2: claim (cas): missed_deadlines < 1 -- refuted at every value",
     ]
     refuted, _ = robust(platform, 1.0, asked=0.6).verdicts
-    assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as requested, shown with other")
+    assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as configured, shown with other")
 
 
 @pytest.mark.parametrize(("factor", "also"), [(1.0, ("bad",)), (0.7, ())])
@@ -155,11 +157,9 @@ def test_work_that_differs_anywhere_counts_everywhere(platform: Platform) -> Non
     assert asked.primary is asked.total
     result = replace(asked, assumed=[other])
     assert result.primary.row.path == ("energy_per_work_j",)
-    words = "depends on speeds: more as requested, less with measured"
+    words = "depends on speeds (more as configured, less with measured)"
     assert result.overall("cas").words == words
-    assert answers(result)[0].startswith(
-        f"whether cas uses less energy per s of work than mainline {words}; +22.6 % (seeds +"
-    )
+    assert answers(result)[0].startswith(f"{SIGN} energy per s of work {words}; +22.6 % (seeds +")
 
 
 def test_the_table_has_a_row_per_value(platform: Platform, snapshot: SnapshotAssertion) -> None:
@@ -195,7 +195,7 @@ def test_the_figure_is_labelled_and_vector(
         artists = figure.draw(axes).findobj(Text)
     shown = "\n".join(artist.get_text() for artist in artists if isinstance(artist, Text))
     label = "energy per s of work, difference from mainline (%)"
-    for words in (label, "power  derived", "as requested", "cas: not tested"):
+    for words in (label, "power  derived", "as configured", "cas: not tested"):
         assert words in shown
     first = figures.write(axes, tmp_path / "a")["axes"]
     second = figures.write(axes, tmp_path / "b")["axes"]
@@ -215,5 +215,5 @@ def test_the_report_has_table_figure_and_sources(
     assert "assumed: x &amp; y" in section
     assert '<svg role="img" aria-label="axes"' in section
     assert page.count('aria-label="axes"') == 1
-    assert "own runs" in section
+    assert "extra runs" in section
     assert '<section id="axes">' not in report.page(compared(3), drawn)

@@ -169,9 +169,9 @@ def test_a_base_may_have_a_base(delta: Write) -> None:
 @pytest.mark.parametrize(
     ("name", "head", "message"),
     [
-        ("empty", "", "/empty.toml: has no key base: allowed: a platform's"),
-        ("four bigs", HEAD, "/four bigs.toml: allowed: a file whose name, without"),
-        ("pixel6", HEAD, "a file name that no file of configs/platforms has"),
+        ("empty", "", "/empty.toml: base is missing; expected a platform's"),
+        ("four bigs", HEAD, "/four bigs.toml: wrong file name; expected, before .toml, "),
+        ("pixel6", HEAD, "configs/platforms has a file of this name; choose another"),
     ],
 )
 def test_wrong_heads_and_names_are_one_line(

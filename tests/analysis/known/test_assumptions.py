@@ -73,8 +73,8 @@ def test_what_is_recorded_stands_in_an_answer(
 ) -> None:
     plain = at(platform, 1.0)
     (answer,) = answers(known(plain))
-    words = "whether cas uses less energy than mainline depends on speeds: more as requested"
-    assert answer.startswith(f"{words}, less with measured; +22.6 % (seeds +")
+    words = "cas vs mainline: the sign of the difference in energy depends on speeds (more as"
+    assert answer.startswith(f"{words} configured, less with measured); +22.6 % (seeds +")
     assert "assumptions -26.5 by speeds .. +34.8 by idle exit)" in answer
     # What is varied now counts instead.
     live = AtValue("speeds", "measured", "assumed: x", 40, at(platform, 1.0))

@@ -131,9 +131,10 @@ def test_examples_are_right() -> None:
     """The example of each help parses; what it names exists."""
     for verb in VERBS.values():
         options = make_parser().parse_args(verb.EXAMPLE.split()[1:])
-        for word in getattr(options, "variants", [getattr(options, "variant", None)]):
+        named = getattr(options, "variants", None) or getattr(options, "variant", None) or []
+        for word in [named] if isinstance(named, str) else named:
             # A sweep takes several, with commas between.
-            for variant in word.split(",") if word is not None else ():
+            for variant in word.split(","):
                 engine = options.engine or DEFAULT_ENGINE
                 resolve(Request(options.platform, variant, options.scenario, engine))
 

@@ -74,7 +74,7 @@ def test_frequencies_change_no_sooner_than_the_boards() -> None:
 def test_tables_say_whose_conditions_they_have(scenario: str) -> None:
     run = changed(RUN, "--scenario", scenario)
     assert (
-        "setup as in the original posting (a notebook"
+        "setup: as in the original posting (a notebook"
         in eascope(*run, "--source-conditions").stdout
     )
     assert (

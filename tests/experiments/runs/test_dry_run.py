@@ -39,12 +39,12 @@ def test_runs_that_are_there_and_others(
     assert [line.split()[:4] for line in lines[:4]] == [
         ["mainline,", "seed", "0", "to"],
         ["mainline,", "seed", "1", "to"],
-        ["cas,", "seed", "0", "there"],
+        ["cas,", "seed", "0", "done"],
         ["cas,", "seed", "1", "to"],
     ]
     assert str(present) in lines[2]
     assert lines[-2].startswith("to run: 3 of 4, about ")
-    assert lines[-1] == "nothing was written: without --dry-run the command does it"
+    assert lines[-1] == "dry run: nothing written"
     assert sorted(runs_root().rglob("*")) == before
 
 
@@ -72,7 +72,7 @@ def test_a_kernel_that_is_not_built_is_named(
     arguments += ["--patch", str(tmp_path / "idea.patch"), "--dry-run"]
     lines = output_of(*arguments).splitlines()
     assert lines[0].split() == ["mainline,", "seed", "0", "to", "run"]
-    assert lines[1].split() == ["idea,", "seed", "0", "not", "known"]
+    assert lines[1].split() == ["idea,", "seed", "0", "unknown"]
     assert "to build: kernel idea, Linux 6.12 (unknown: up to 5 min)" in lines
     assert lines[-2].startswith("to run: at most 2 of 2, about ")
     assert not own_cache.exists()
@@ -97,5 +97,5 @@ def test_dry_run_finds_a_finished_run_by_its_key() -> None:
     assert plan(*RUN)["cells"][0]["state"] == "to run"
     run = json_inside(*RUN)["run"]
     (cell,) = plan(*RUN)["cells"]
-    assert (cell["state"], cell["run"]) == ("there", run)
+    assert (cell["state"], cell["run"]) == ("done", run)
     assert "nothing to run" in output_of(*RUN, "--dry-run")

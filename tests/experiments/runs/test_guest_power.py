@@ -59,7 +59,7 @@ def test_a_kernel_that_was_told_something_else_fails_the_run(
 def test_comparison_shows_verdicts_under_both_models() -> None:
     done = eascope(*COMPARE, "--em-error", "big=-50%")
     assert done.returncode == 0, done.stderr
-    assert "the kernel is given another energy model: published, big -50 %" in done.stdout
+    assert "kernel's energy model: published, big -50 %" in done.stdout
     block = done.stdout[done.stdout.index("\nthe kernel's energy model\n") :]
     assert "cas against mainline\n" in block
 

@@ -166,7 +166,7 @@ def test_the_command_lists_and_removes_when_asked() -> None:
     out = output_of("gc")
     assert "temporary  0.0 MB" in out
     assert "\nto remove: 1 entry of 0.0 MB and 1 lock file that no process holds\n" in out
-    assert "nothing was removed: eascope gc --remove does it" in out
+    assert "nothing removed; eascope gc --remove removes these" in out
     assert left.is_dir()
     [lock] = json_inside("gc", "locks")
     assert (lock["kind"], lock["removed"]) == ("locks", False)

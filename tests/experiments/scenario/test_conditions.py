@@ -171,7 +171,7 @@ def test_those_turns_take_as_long_as_on_the_board() -> None:
         assert 537_634 / per_us / 1000 == pytest.approx(took_ms, rel=0.012)
     assert names_.platform.capacities == load_platform("juno-r2").capacities
     assert wrong_capacities(names_) == (
-        "as on the board, device-tree capacities are not rt-app's loop speeds: "
+        "device-tree capacity and rt-app loop speed differ, as on the board: "
         "little capacity 383, speed 493"
     )
 

@@ -185,7 +185,7 @@ def test_a_constraint_on_a_percent() -> None:
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
-        ({"constraints": ["variant == 'feec-a'"]}, "that keep at least one of the 2 combinations"),
+        ({"constraints": ["variant == 'feec-a'"]}, "none of the 2 combinations meets all of them"),
         (
             {"constraints": ["bg.cpus == 2"]},
             "test.toml: constraints = 'bg.cpus == 2': unknown name 'bg.cpus'.*; cell juno-r2",
@@ -205,7 +205,7 @@ def test_axes_without_cells(axes: dict[str, Any], message: str) -> None:
 def test_names_of_shipped_campaigns_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "opp-sweep.toml"
     path.write_text(HEAD)
-    with pytest.raises(RequestError, match="a file name that no shipped campaign has"):
+    with pytest.raises(RequestError, match="a shipped campaign has this file name"):
         load_campaign(str(path))
     with pytest.raises(RequestError, match=r"unknown campaign 'opp-swep' \(did you mean opp-sweep"):
         load_campaign("opp-swep")
