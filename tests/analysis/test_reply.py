@@ -82,7 +82,7 @@ def test_a_sign_that_depends_on_the_model_is_mixed(platform: Platform) -> None:
     torn = Outcome(replace(row.comparison, assumed=[value]))
     assert torn.verdict == MIXED
     (note,) = torn.notes
-    assert "energy depends on power model: less as requested, more with derived" in note
+    assert "energy depends on power model (less as configured, more with derived)" in note
 
 
 def test_a_task_without_change_is_not_shown_for_one_with(platform: Platform) -> None:
