@@ -50,16 +50,18 @@ class Posted:
     config: str = ""
 
     def built(self) -> dict[str, bytes]:
-        """The patches without changes of files that no build reads, which our trees lack.
+        """The diffs alone, without those of files that no build reads, which our trees lack.
+
+        Messages would make another kernel of the same series: b4 writes dates anew.
 
         :raises RequestError: nothing is left.
         """
         kept = {}
         for name, patch in self.patches.items():
-            head, *files = re.split(rb"^(?=diff --git )", patch, flags=re.MULTILINE)
+            _, *files = re.split(rb"^(?=diff --git )", patch, flags=re.MULTILINE)
             left = [file for file in files if not _left_out(file)]
             if left or not files:
-                kept[name] = b"".join([head, *left])
+                kept[name] = b"".join(left) or patch
         if not kept:
             raise RequestError("the series changes no file that our builds read")
         return kept

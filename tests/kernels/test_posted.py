@@ -2,6 +2,7 @@
 """A series by each name that people have for it, and the release that it is checked on."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,18 @@ def test_each_name_gives_the_same_change(
     commit = git(linux, "rev-parse", "old")
     assert [each.base for each in found] == ["old", "old", "main~1", "old", *[commit] * 5]
     assert [bool(each.config) for each in found].index(True) == 5
+
+
+def test_a_date_makes_no_other_kernel(linux: Path, tmp_path: Path) -> None:
+    files = [tmp_path / "a.mbx", tmp_path / "b.mbx"]
+    text = mbox(linux).decode()
+    files[0].write_text(text)
+    files[1].write_text(
+        re.sub("^Date: .*$", "Date: Thu, 01 Jan 2026 00:00:00 +0000", text, flags=re.M)
+    )
+    one, other = (posted(str(file), linux) for file in files)
+    assert one.patches != other.patches
+    assert one.built() == other.built()
 
 
 def test_a_diff_is_a_patch(linux: Path, tmp_path: Path) -> None:
