@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json and options.dry_run:
         print_json(done.facts)
     elif options.dry_run:
-        print("nothing was written: without --dry-run the command does it")
+        print("dry run: nothing written")
     elif options.json:
         reports = [{"report": str(report)} for report in done.reports]
         outcomes = [each.record() | at for each, at in zip(done.outcomes, reports, strict=True)]
