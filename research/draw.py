@@ -31,6 +31,7 @@ from research.plan import (
     STUDIES,
     Study,
     file_of,
+    files_of,
     meaning,
     plan_of,
     planned_statements,
@@ -76,7 +77,8 @@ def records_of(study: Path) -> dict[str, Any]:
 def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
     """A record with the verdicts on what its plan's scenarios state today.
 
-    Verdicts on other wordings are left out. Those that are not measured yet say so.
+    Verdicts on other wordings are left out. Those that are not measured yet, or not since their
+    scenario's setup changed, say so.
     """
     planned = list(planned_statements(plan))
     if not planned or not isinstance(record, dict):
@@ -90,10 +92,16 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
         "unit": "",
         "also_shown_of": [],
     }
-    verdicts = []
+    verdicts, setups = [], files_of(plan)
+    origins = record.get("origins", ())
+    ran = {file: made for one in origins for file, made in one.get("files", {}).items()}
     for head, release, entry in planned:
         key = (*head, entry["variant"] + release, entry["statement"])
-        of = {**dict(zip(keys, key, strict=True)), **none, "verdict": NOT_YET, **had.get(key, {})}
+        file = file_of("experiments/scenarios", head[1])
+        found = {"verdict": NOT_YET, **had.get(key, {})}
+        if ran.get(file, setups[file]) != setups[file]:
+            found["verdict"] = NOT_YET
+        of = {**dict(zip(keys, key, strict=True)), **none, **found}
         verdicts.append({**of, "source": entry["source"], "states": entry.get("states", 0)})
     return {**record, "verdicts": verdicts}
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m research.variants``: ``docs/variants``, a page per variant and their list.
+"""``python -m research.variants``: ``docs/variants``, a page per family of variants and their list.
 
-A page comes from ``kernels/variants.toml``, and what the variant showed from the records of
-studies. A person writes the list (``variants.md.in``), in which ``{sum}`` are the variants of that
-kernel.
+A section of a page comes from ``kernels/variants.toml``, and what the variant showed from the
+records of studies. A person writes the list (``variants.md.in``), in which ``{sum}`` are the
+variants of that kernel. An entry of it is a family; its page is named after its first kernel.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from eascope.host.cache import write_atomic
@@ -24,6 +24,9 @@ from research.plan import STUDIES
 PAGES = STUDIES.parent / "docs" / "variants"
 _WRITTEN = Path(__file__).with_name("variants.md.in")
 _URL = re.compile("https://[^ ,;]+")
+_GROUP = re.compile(r"{(.*?)}")
+#: An entry of the list: the head, what follows it, and the groups.
+_ENTRY = re.compile(r"^\* \*\*(.*?)[.,:]?\*\*\s*(.*?)\s*({[^\n]*})$", re.MULTILINE | re.DOTALL)
 _POLICY = "eascope.policy="
 
 
@@ -33,28 +36,37 @@ def group_of(variant: Variant) -> str:
 
 
 def every_variant() -> dict[str, str]:
-    """All pages of ``docs/variants``, by name.
+    """All pages of ``docs/variants``, by name: one for each entry of the list, and the list.
 
     :raises RequestError: the list lacks a group of variants, or names one that there is not.
     """
-    variants = load_catalogue().shipped()
-    groups: dict[str, list[str]] = {}
-    for variant in variants:
-        groups.setdefault(group_of(variant), []).append(f"[{variant.name}]({variant.name}.md)")
+    groups: dict[str, list[Variant]] = {}
+    for variant in load_catalogue().shipped():
+        groups.setdefault(group_of(variant), []).append(variant)
     written = _WRITTEN.read_text()
-    if {*re.findall(r"{(.*?)}", written)} != {*groups}:
+    if {*_GROUP.findall(written)} != {*groups}:
         raise RequestError(f"{_WRITTEN.name}: groups of variants; expected each of {[*groups]}")
-    shown, names = _shown(), {variant.name for variant in variants}
-    pages = {
-        variant.name: _page(variant, names, shown.get(variant.name, ())) for variant in variants
+    entries = [(head, text, _GROUP.findall(names)) for head, text, names in _ENTRY.findall(written)]
+    families = {
+        names[0]: [each for name in names for each in groups[name]] for *_, names in entries
     }
-    return {**pages, INDEX: written.format(**{k: " · ".join(v) for k, v in groups.items()})}
+    links = {each.name: f"{page}.md#{each.name}" for page, of in families.items() for each in of}
+    pages, shown = {}, _shown()
+    for head, text, (page, *_) in entries:
+        about = [text[:1].upper() + text[1:].replace("\n  ", "\n") + "\n"] if text else []
+        sections = [_section(each, links, shown.get(each.name, ())) for each in families[page]]
+        pages[page] = "\n".join([f"# {head}\n", *about, *sections])
+    listed = {
+        name: " · ".join(f"[{variant.name}]({links[variant.name]})" for variant in group)
+        for name, group in groups.items()
+    }
+    return {**pages, INDEX: written.format(**listed)}
 
 
-def _page(variant: Variant, names: set[str], shown: Sequence[str]) -> str:
-    """A heading and a paragraph; deviations and results are lines of it."""
+def _section(variant: Variant, links: Mapping[str, str], shown: Sequence[str]) -> str:
+    """A heading, what the variant is and sets, its deviations and its results."""
     first, _, rest = variant.summary.partition(" ")
-    deviations = [_linked(text, names) for text in variant.deviations]
+    deviations = [_linked(text, links) for text in variant.deviations]
     switches = " ".join(f"`{word}`" for word in switch_words(variant.switches))
     settings = {
         "kernel": f"`{variant.kernel}` of Linux {' and '.join(releases_of(variant))}",
@@ -64,32 +76,33 @@ def _page(variant: Variant, names: set[str], shown: Sequence[str]) -> str:
         "EAS": f"{'on' if variant.declares.eas else 'off'}, governor {variant.declares.governor}",
     }
     lines = (
-        f"{first if first in names else first[:1].upper() + first[1:]} {rest}.",
+        f"## {variant.name}\n",
+        f"{first if first in links else first[:1].upper() + first[1:]} {rest}.",
         f"**Source:** {_URL.sub(_as_link, variant.source)}.",
-        _listed("Deviations", deviations or ["none"]),
         f"**Set:** {'; '.join(f'{name} {value}' for name, value in settings.items() if value)}.",
+        _listed("Deviations", deviations or ["none"]),
         _listed("Results", shown or ["not in any study"]),
     )
-    return f"# {variant.name}\n\n{'<br>'.join(lines)}\n"
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _listed(title: str, entries: Sequence[str]) -> str:
-    """``entries`` after their title, each on a line of its own where there are several."""
-    return (
-        "<br>• ".join([f"**{title}:**", *entries]) if entries[1:] else f"**{title}:** {entries[0]}"
-    )
+    """``entries`` after their title, as a list where there are several."""
+    if entries[1:]:
+        return "\n".join([f"**{title}:**\n", *(f"* {entry}" for entry in entries)]) + "\n"
+    return f"**{title}:** {entries[0]}."
 
 
 def _as_link(found: re.Match[str]) -> str:
     return f"<{found[0]}>"
 
 
-def _linked(deviation: str, names: set[str]) -> str:
-    """A deviation; ``as NAME`` leads to the page of NAME."""
+def _linked(deviation: str, links: Mapping[str, str]) -> str:
+    """A deviation; ``as NAME`` leads to NAME."""
     found = re.match(r"as ([\w-]+)", deviation)
-    if not found or found[1] not in names:
+    if not found or found[1] not in links:
         return deviation
-    return f"as [{found[1]}]({found[1]}.md){deviation[found.end() :]}"
+    return f"as [{found[1]}]({links[found[1]]}){deviation[found.end() :]}"
 
 
 def _shown() -> dict[str, list[str]]:

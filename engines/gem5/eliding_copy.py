@@ -74,7 +74,7 @@ MOST_FETCHED = 6
 
 #: The table's entries: one per CPU, cycles of an iteration in sixteenths. The image's copy has as
 #: many as a GICv2 has CPUs, and fits the original's place; more CPUs make the function longer,
-#: over what `engines.gem5.mixture.ROOM` says.
+#: over what `engines.gem5.elision.ROOM` says.
 TABLE_BYTES = 2 * GICV2.max_cpus
 TABLE_OFFSET = FUNCTION_OFFSET + FUNCTION_BYTES - TABLE_BYTES
 SIXTEENTHS = 16

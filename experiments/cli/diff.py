@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from eascope.experiments.arguments import between, natural
+from eascope.experiments.arguments import between, count, natural
 from eascope.experiments.cli.options import Parser, add_cell, add_power
 from eascope.experiments.cli.output import print_json
 from eascope.experiments.cli.request import billing_of, request_of, warn
@@ -49,6 +49,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"
     )
+    parser.add_argument(
+        "--seeds",
+        type=count,
+        metavar="N",
+        help="of two variants: seeds 0 to N-1, and what each kind of difference costs",
+    )
     add_cell(parser, required=False)
     add_power(parser)
 
@@ -71,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
     if not asked:
         runs = [_finished(find_run(name)) for name in (options.a, options.b)]
         check(*(each.cell for each in runs), anything=options.any)
+    if options.counterfactual and options.seeds:
+        raise RequestError("--counterfactual: of one seed; leave --seeds out")
     if options.counterfactual:
         asked = asked or [names_of(each) for each in runs]
         found = counterfactual(asked[0], asked[1], billing, options.counterfactual)
@@ -79,6 +87,8 @@ def run(options: argparse.Namespace) -> int:
         else:
             print(found.text(options.repeat), end="")
         return 0
+    if asked and options.seeds:
+        return _over_seeds(options, asked, billing)
     if asked:
         platform, derived = asked[0].platform, runs_of(asked, billing)
     else:
@@ -88,6 +98,25 @@ def run(options: argparse.Namespace) -> int:
         print_json(record(diff, options.repeat))
     else:
         print(text(diff, options.repeat), end="")
+    return 0
+
+
+def _over_seeds(options: argparse.Namespace, asked: list[Names], billing: BilledBy) -> int:
+    """Print what each kind of difference costs, of pairs with the same seed."""
+    from eascope.analysis.diff_kinds import kinds_record, kinds_text
+    from eascope.analysis.run_diff import RunDiff
+    from eascope.experiments.runs.counterfactual import runs_of
+    from eascope.experiments.runs.measure import seeded
+
+    runs = runs_of(seeded(asked, options.seeds), billing)
+    pairs = zip(runs[: options.seeds], runs[options.seeds :], strict=True)
+    diffs = [RunDiff.of(asked[0].platform, *pair) for pair in pairs]
+    if options.json:
+        print_json({**kinds_record(diffs), "command": options.repeat})
+        return 0
+    print(f"A: {options.a}\nB: {options.b}\n")
+    print("energy from one differing decision to the next, by kind (ranked, not causal)")
+    print(f"{kinds_text(diffs)}\n\nrepeat: {options.repeat}")
     return 0
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.experiments.cli.request import warn
+from eascope.host.cache import entries
+from eascope.host.proc import duration
 
 if TYPE_CHECKING:
-    from eascope.experiments.runs.plan import Plan, Planned
     from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.store import Run
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -39,14 +42,13 @@ def dry_run(
         order.
     :raises EascopeError: an error that would end the command before any run.
     """
-    from eascope.experiments.runs.plan import plan_of
     from eascope.host.dry import nothing_built
     from eascope.kernels.trees import tree_source
 
     with nothing_built():
         requests, parts = resolved()
         warn(requests[0], others=requests[1:])
-        plan = plan_of(requests)
+        plan = _plan_of(requests)
     # What git wrote of a tree's changes is gone.
     tree_source.cache_clear()
     counted = list(_counted(plan, parts))
@@ -57,7 +59,79 @@ def dry_run(
     return 0
 
 
-def _counted(plan: Plan, parts: Sequence[AxisPart]) -> Iterator[dict[str, object]]:
+@dataclass(frozen=True)
+class _Planned:
+    """A cell that was not run.
+
+    :param simkey: empty while one of its inputs is not built.
+    :param run: the finished run that is there.
+    """
+
+    names: Names
+    simkey: str
+    run: Run | None
+
+    @property
+    def state(self) -> str:
+        """``there``, ``to run`` or, while its key is not known, ``not known``."""
+        if self.run is not None:
+            return "there"
+        return "to run" if self.simkey else "not known"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The plan of a request.
+
+    :param to_build: artefacts that would be built or fetched first, with an estimate in words.
+    :param run_s: host seconds for all cells without a known run.
+    """
+
+    cells: tuple[_Planned, ...]
+    to_build: Mapping[str, str]
+    run_s: float
+
+    @property
+    def to_run(self) -> int:
+        """Number of runs, at most; cells of one key are one run."""
+        missing = [cell for cell in self.cells if cell.run is None]
+        known = {cell.simkey for cell in missing if cell.simkey}
+        return len(known) + sum(not cell.simkey for cell in missing)
+
+    @property
+    def words(self) -> str:
+        """One line: the number of runs and their time."""
+        if not self.to_run:
+            return "nothing to run"
+        most = "at most " if any(cell.state == "not known" for cell in self.cells) else ""
+        return f"to run: {most}{self.to_run} of {len(self.cells)}, about {duration(self.run_s)}"
+
+
+def _plan_of(requests: Sequence[Names]) -> _Plan:
+    """The plan of cells, within `host.dry.nothing_built`.
+
+    :raises EascopeError: an error that would end the command before any run.
+    """
+    from eascope.experiments.runs.cell import missing, prepare
+    from eascope.experiments.runs.pool import Work, seconds_for
+    from eascope.experiments.runs.store import existing
+
+    to_build: dict[str, str] = {}
+    cells = []
+    for names in requests:
+        lacking = missing(names)
+        to_build |= {part.label: part.estimate for part in lacking}
+        for kind in names.engine.artefacts:
+            if kind != names.engine.name and not list(entries(kind)):
+                to_build[f"{kind} (of the engine)"] = ""
+        simkey = "" if lacking else prepare(names).simkey
+        cells.append(_Planned(names, simkey, existing(simkey) if simkey else None))
+    to_do = {cell.simkey or number: cell for number, cell in enumerate(cells) if cell.run is None}
+    works = [Work.of_names(cell.names) for cell in to_do.values()]
+    return _Plan(tuple(cells), to_build, seconds_for(works))
+
+
+def _counted(plan: _Plan, parts: Sequence[AxisPart]) -> Iterator[dict[str, object]]:
     """How many runs are missing for each of ``parts``."""
     rest = iter(plan.cells[len(plan.cells) - sum(count for _, _, count in parts) :])
     for axis, value, count in parts:
@@ -66,7 +140,7 @@ def _counted(plan: Plan, parts: Sequence[AxisPart]) -> Iterator[dict[str, object
         yield {"axis": axis, "value": value, "runs": len(own), "to_run": missing}
 
 
-def _object(plan: Plan) -> dict[str, object]:
+def _object(plan: _Plan) -> dict[str, object]:
     return {
         "cells": [_cell(cell) for cell in plan.cells],
         "to_build": [{"what": name, "estimate": text} for name, text in plan.to_build.items()],
@@ -75,7 +149,7 @@ def _object(plan: Plan) -> dict[str, object]:
     }
 
 
-def _cell(cell: Planned) -> dict[str, object]:
+def _cell(cell: _Planned) -> dict[str, object]:
     request = cell.names.request
     return {
         "variant": request.variant,
@@ -87,7 +161,7 @@ def _cell(cell: Planned) -> dict[str, object]:
     }
 
 
-def _print_text(plan: Plan, axes: Sequence[Mapping[str, object]]) -> None:
+def _print_text(plan: _Plan, axes: Sequence[Mapping[str, object]]) -> None:
     print_columns(
         (cell.names.request.words, cell.state, "" if cell.run is None else shown(cell.run.path))
         for cell in plan.cells

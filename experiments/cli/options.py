@@ -45,7 +45,9 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def add_cell(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_cell(
+    parser: argparse.ArgumentParser, *, required: bool = True, scenario: bool = True
+) -> None:
     """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls."""
     parser.add_argument(
         "--platform",
@@ -53,12 +55,13 @@ def add_cell(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
         metavar="P",
         help="platform (board model), see: eascope list platforms",
     )
-    parser.add_argument(
-        "--scenario",
-        required=required,
-        metavar="S",
-        help="workload, see: eascope list scenarios; or a .toml file, or a .json of rt-app",
-    )
+    if scenario:
+        parser.add_argument(
+            "--scenario",
+            required=required,
+            metavar="S",
+            help="workload, see: eascope list scenarios; or a .toml file, or a .json of rt-app",
+        )
     parser.add_argument(
         "--engine",
         metavar="E",

@@ -11,6 +11,7 @@ import argparse
 from typing import Protocol
 
 from eascope.experiments.cli import (
+    bound,
     cache,
     characterise,
     compare,
@@ -62,6 +63,7 @@ VERBS: dict[str, Verb] = {
     "run": run,
     "compare": compare,
     "diff": diff,
+    "bound": bound,
     "plan": plan,
     "sweep": sweep,
     "table": table,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -14,8 +15,30 @@ from eascope.configs.platform_file import load_platform
 from eascope.experiments.controls import Controls
 from eascope.experiments.runs.request import Names
 from eascope.experiments.scenario.model import REALTIME
-from eascope.kernels import lacking
 from eascope.kernels.state import asymmetric
+from eascope.kernels.switches import Switches
+
+#: What the machine lacks: names of boot arguments that act on it, and paths of switches below
+#: ``/proc/sys``. The kernel takes some of them in silence, and refuses others where our
+#: configuration lacks them.
+LACKING = {
+    "no device interrupts it, and [[interrupt]] is each CPU's own timer": (
+        r"irqaffinity|threadirqs|noirqdebug|irqfixup|irqpoll|irqchip[.].*",
+        r"$^",
+    ),
+    "it is one NUMA node": (r"numa|numa_\w+|mempolicy[.].*", r"kernel/numa_\w+|vm/(numa|zone)_\w+"),
+    "it has no watchdog": (
+        r"nowatchdog|nmi_watchdog|nosoftlockup|(softlockup|hung_task)_\w+|watchdog_thresh",
+        r"kernel/(\w*watchdog\w*|\w*softlockup\w*|\w*hardlockup\w*|hung_task_\w+)",
+    ),
+    "it has no swap": (r"zswap[.].*", r"vm/(swappiness|page-cluster|watermark_boost_factor)"),
+    "it has no storage": (
+        r"elevator|rootdelay|rootwait|ro|rw|rootfstype",
+        r"vm/(dirty_\w+|dirtytime_\w+|laptop_mode|vfs_cache_pressure)",
+    ),
+    "its cores have one thread each": (r"nosmt|smt", r"$^"),
+}
+_SYSCTL = "/proc/sys/"
 
 
 def wrong_capacities(names: Names) -> str:
@@ -121,7 +144,7 @@ def without_effect(names: Names) -> Iterator[str]:
     request = names.request
     yield from (
         f"{names.variant.name}: {line}"
-        for line in lacking.without_effect(names.variant.boot, names.variant.switches)
+        for line in _lacking(names.variant.boot, names.variant.switches)
     )
     for name, item in CONTROLS.items() if not request.source_conditions else ():
         value = getattr(request.controls, name)
@@ -130,6 +153,21 @@ def without_effect(names: Names) -> Iterator[str]:
             if _machine(other, request.platform) == _machine(request.controls, request.platform):
                 shown = item.flag if item.kind is bool else f"{item.flag} {value}"
                 yield f"{shown} has no effect: {names.platform.name} is so already"
+
+
+def _lacking(boot: str, switches: Switches) -> Iterator[str]:
+    """A line for each boot argument and switch that acts on nothing that the machine has."""
+    told: list[tuple[str, str]] = []
+    for word in boot.split():
+        name = word.partition("=")[0]
+        path = name.removeprefix("sysctl.").replace(".", "/") if name.startswith("sysctl.") else ""
+        told.append((word, path or name.replace("-", "_")))
+    for path, value in switches:
+        told.append((f"{path}={value}", path.removeprefix(_SYSCTL)))
+    for word, name in told:
+        for lacks, patterns in LACKING.items():
+            if any(re.fullmatch(pattern, name) for pattern in patterns):
+                yield f"{word} has no effect: {lacks}"
 
 
 def _machine(controls: Controls, platform: str) -> tuple[Platform, Activity]:

@@ -2,6 +2,7 @@
 """`eascope diff`: known answers from hand-made runs, and sums that are exact."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eascope.analysis.derive import derive
+from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_text
 from eascope.analysis.records.cell import CELL
 from eascope.analysis.run_diff import Energy, RunDiff, edges
 from eascope.analysis.stream import WAKE, Decision, Stream, Streams
@@ -195,3 +197,50 @@ def test_spans_go_forward_in_both_runs(
         assert list(moments) == sorted(moments)
     same = streams(mine)
     assert not list(edges(same, same, [{"policy0": 0}] * 2))
+
+
+def test_kinds_sum_to_the_difference(
+    tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    """Of three seeds: in two the second wake-up goes to a big, in one nothing differs."""
+    places = ([0, 4, 0], [0, 5, 0], [0, 0, 0])
+    diffs = [
+        diff(
+            platform,
+            activity,
+            write(tmp_path / f"a{seed}", platform, [0, 0, 0], seed),
+            write(tmp_path / f"b{seed}", platform, cpus, seed),
+        )
+        for seed, cpus in enumerate(places)
+    ]
+    rows = kinds_of(diffs)
+    first = rows[0]
+    assert first.kind == ("job", WAKE, "little", "big")
+    assert (first.spans, first.seeds, first.firsts) == (2, 2, 2)
+    for seed, each in enumerate(diffs):
+        assert sum(row.mj[seed] for row in rows) == pytest.approx(each.total_fj / 1e12)
+    assert all(row.mj[2] == 0 for row in rows)
+    text = kinds_text(diffs)
+    assert re.search(r"^job wake-up +little +big +2 +2 +1 ", text, re.MULTILINE)
+    assert text.splitlines()[-1].startswith("all ")
+    written = kinds_record(diffs)
+    assert sum(kind["mj"][0] for kind in written["kinds"]) == pytest.approx(written["total_mj"][0])
+
+
+@pytest.mark.parametrize(
+    ("thread", "kind"),
+    [
+        *(("kworker/4:1", "kworker"), ("kworker/u12:3", "kworker"), ("bg7-8", "bg")),
+        *(("sugov:4", "sugov"), ("migration/0", "migration"), ("kworker/1:0H", "kworker")),
+        *(("rcu_preempt", "rcu_preempt"), ("same#2", "same")),
+    ],
+)
+def test_threads_that_are_alike_are_one_kind(
+    thread: str, kind: str, tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    run = write(tmp_path / "a", platform, [0])
+    own = diff(platform, activity, run, run)
+    one, other = (Decision(thread, WAKE, 1, 0, cpu, -1, 0, 1) for cpu in (0, 4))
+    assert kind_of((one, other), own) == (kind, WAKE, "little", "big")
+    assert kind_of((one, replace(other, value=1)), own)[3] == "another little"
+    assert kind_of((None, other), own)[2:] == ("-", "big")

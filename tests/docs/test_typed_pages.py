@@ -38,7 +38,6 @@ OF_CI = "CI runs it as it stands (.ci/run)"
 OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
 READERS_OWN = "needs the reader's patch or tree of Linux; test_long_own_patches.py types it"
 READERS_RECORDING = "needs a recording; test_recordings.py imports and checks one"
-CHECKOUT = "writes pages of the checkout; tests/research holds them equal"
 BUILDROOT = "needs a checkout of Buildroot; the long tests of rootfs build with one"
 CAMPAIGN = "runs hundreds of cells; tests/research and tests/experiments run fewer"
 MEASUREMENTS = "needs measurements that are not committed"
@@ -55,12 +54,6 @@ NOT_TYPED = {
     "EASCOPE_IMAGE_PROVIDER=buildroot": BUILDROOT,
     "sweep opp-sweep": CAMPAIGN,
     "table opp-sweep": CAMPAIGN,
-    "make research": CAMPAIGN,
-    "research.run": CAMPAIGN,
-    "make noise": CAMPAIGN,
-    "make assumptions": CAMPAIGN,
-    "make engine-agreement": CAMPAIGN,
-    "make generate": CHECKOUT,
     "make power-calibration": MEASUREMENTS,
 }
 

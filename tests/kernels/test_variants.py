@@ -22,22 +22,13 @@ from eascope.kernels.variants import (
     load_catalogue,
     load_variants,
 )
+from tests.support.platforms import edits_of
 
 
 @pytest.fixture
 def edited(tmp_path: Path) -> Callable[..., Path]:
-    """A function that writes a copy of variants.toml with pieces of text replaced (first match)."""
-
-    def write(*edits: tuple[str, str]) -> Path:
-        text = VARIANTS.read_text()
-        for old, new in edits:
-            assert old in text, f"the variants file has no {old!r} any more"
-            text = text.replace(old, new, 1)
-        path = tmp_path / "variants.toml"
-        path.write_text(text)
-        return path
-
-    return write
+    """Writes variants.toml with edits."""
+    return edits_of(VARIANTS, tmp_path)
 
 
 @pytest.fixture

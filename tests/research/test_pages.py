@@ -36,7 +36,16 @@ from research.draw import (
     studies,
     verb,
 )
-from research.plan import ROOT, STUDIES, asked, meaning, plan_from, plan_of, planned_statements
+from research.plan import (
+    ROOT,
+    STUDIES,
+    asked,
+    files_of,
+    meaning,
+    plan_from,
+    plan_of,
+    planned_statements,
+)
 from research.run import TABLES
 
 #: perf is in no package of Debian's arm64 that the guest could have; the other is an example that
@@ -167,8 +176,11 @@ def test_every_sentence_of_a_source_is_stated_or_has_a_reason() -> None:
     assert said - {0} == {number for number, each in stated().items() if not each.untested}
 
 
+FILE = "experiments/scenarios/uclamp/intro-example.toml"
+
+
 def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
-    """Verdicts on other words are left out; those on today's have today's source."""
+    """Verdicts on other words or another setup are left out; others have today's source."""
     compared = {
         **{"platform": "juno-r2", "scenario": ["uclamp/intro-example"]},
         **{"variant": ["mainline", "uclamp-sum"]},
@@ -180,7 +192,8 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
     )
     row |= {"conditions": "source", "variant": "mainline", "verdict": "shown", "effect": 60.0}
     today, before = (
-        {**row, "statement": f"opp_transitions_per_s.big > {bound}", "source": "the old words"}
+        {**row, "statement": f"opp_transitions_per_s.big > {bound} and top_opp.big > 10%"}
+        | {"source": "the old words"}
         for bound in (50, 70)
     )
     verdicts = as_stated({"verdicts": [today, before]}, plan)["verdicts"]
@@ -192,6 +205,9 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
     ]
     assert verdicts[0]["source"].startswith("introduction, maximum")
     assert {each["states"] for each in verdicts} == {1}
+    for digest, word in ((files_of(plan)[FILE], "shown"), ("of another setup", NOT_YET)):
+        record = {"verdicts": [today], "origins": [{"files": {FILE: digest}}]}
+        assert as_stated(record, plan)["verdicts"][0]["verdict"] == word
 
 
 def test_a_sentence_is_shown_where_all_of_its_statements_are() -> None:

@@ -23,13 +23,18 @@ def test_the_committed_pages_are_what_is_declared_and_recorded(pages: dict[str, 
 
 
 def test_the_list_has_each_variant_once(pages: dict[str, str]) -> None:
-    listed = re.findall(r"\[([\w-]+)\]\(\1\.md\)", pages[INDEX])
-    assert sorted(listed) == sorted(variant.name for variant in load_catalogue().shipped())
+    """And leads to its section on the page of its family."""
+    listed = re.findall(r"\[([\w-]+)\]\(([\w-]+)\.md#\1\)", pages[INDEX])
+    assert sorted(name for name, _ in listed) == sorted(
+        variant.name for variant in load_catalogue().shipped()
+    )
+    assert all(f"\n## {name}\n" in pages[page] for name, page in listed)
 
 
-def test_a_page_has_source_switches_and_results(pages: dict[str, str]) -> None:
-    page = pages["feec-b"]
-    assert "**Deviations:**<br>• as [mainline](mainline.md)<br>• " in page
+def test_a_section_has_source_switches_and_results(pages: dict[str, str]) -> None:
+    page = pages["feec"].partition("\n## feec-b\n")[2].partition("\n## ")[0]
+    assert "**Source:** " in page
+    assert "**Deviations:**\n\n* as [mainline](base.md#mainline)\n* " in page
     assert "switches `feec_mode=1` `feec_pd_opp=0`" in page
     verdicts = records_of(STUDIES / "eas-pixel6")["record"]["verdicts"]
     word = rows(verdicts, variant="feec-b")[0]["verdict"]

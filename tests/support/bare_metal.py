@@ -6,6 +6,7 @@ within a second.
 """
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,12 +19,14 @@ from eascope.configs.activity import Activity
 from eascope.configs.devicetree import device_tree
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineRun, Machine
+from eascope.engines.qemu import settings as qemu
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.experiments.runs.guest_image import guest_image
 from eascope.host.proc import run
 from eascope.host.toolchain import arm64_tool
 from eascope.kernels.build import kernel
+from eascope.rootfs.elide import FUNCTION_ADDRESS, FUNCTION_OFFSET, LDEXP_RANGE
 from eascope.rootfs.headers import INCLUDE
 from tests.support.linux import with_rt_app
 from tests.support.repo import REPO
@@ -87,6 +90,27 @@ def bare_machine(tmp_path: Path, juno: Platform, juno_activity: Activity) -> Cal
         empty.write_bytes(b"")
         image = compile_guest(name, tmp_path, **defines)
         return Machine(juno, one_rate, image, dtb, empty, b"", "")
+
+    return make
+
+
+@pytest.fixture
+def rt_app_machine(
+    bare_machine: Callable[..., Machine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Machine]:
+    """Make a machine that calls rt-app's busy function where Linux would have the program."""
+
+    def make(program: bytes, **defines: int) -> Machine:
+        path = tmp_path / "rt-app"
+        path.write_bytes(program)
+        machine = bare_machine("rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, **defines)
+        symbols = run([arm64_tool("nm"), tmp_path / "rtapp.elf"]).decode()
+        line = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
+        assert line
+        moved = int(line[1], 16) - (FUNCTION_ADDRESS - FUNCTION_OFFSET)
+        monkeypatch.setattr(qemu, "FUNCTION_ADDRESS", FUNCTION_ADDRESS + moved)
+        monkeypatch.setattr(qemu, "LDEXP_RANGE", tuple(address + moved for address in LDEXP_RANGE))
+        return machine
 
     return make
 

@@ -9,20 +9,25 @@ import pytest
 from eascope.configs.platform_file import PLATFORMS
 
 
-@pytest.fixture
-def edited(tmp_path: Path) -> Callable[..., Path]:
-    """A function that writes a copy of juno-r2.toml with pieces of text replaced (first match)."""
+def edits_of(original: Path, folder: Path) -> Callable[..., Path]:
+    """A function that writes a copy of ``original`` with pieces of text replaced (first match)."""
 
     def write(*edits: tuple[str, str]) -> Path:
-        text = (PLATFORMS / "juno-r2.toml").read_text()
+        text = original.read_text()
         for old, new in edits:
-            assert old in text, f"the platform file has no {old!r} any more"
+            assert old in text, f"{original.name} has no {old!r} any more"
             text = text.replace(old, new, 1)
-        path = tmp_path / "juno-r2.toml"
+        path = folder / original.name
         path.write_text(text)
         return path
 
     return write
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Callable[..., Path]:
+    """Writes juno-r2.toml with edits."""
+    return edits_of(PLATFORMS / "juno-r2.toml", tmp_path)
 
 
 @pytest.fixture

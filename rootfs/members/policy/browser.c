@@ -57,10 +57,13 @@ static void settle(int nice)
 		stop(1, "%s: a thread of nice %d: %s", group_names[group], nice, strerror(error));
 }
 
+/* Whether this process is the app. */
+static bool is_app;
+
 static void run_job(const struct job *job, int event)
 {
-	bool moved = (policy->cpusets || policy->mover == AFFINITY) && policy->mover != LAUNCH &&
-		policy->mover != WATCHER;
+	bool moved = (policy->cpusets || policy->mover == AFFINITY) && policy->mover != WATCHER &&
+		(policy->mover != LAUNCH || is_app);	/* who stays in its group waits for nothing */
 	uint64_t begin = now_ns(), end, then = 0;
 
 	if (job->boost_ns) {
@@ -116,6 +119,7 @@ static void become_app(void)
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct data[2];
 
+	is_app = true;
 	if (policy->mover == LAUNCH && move(FG, 0))
 		stop(1, "%s: %s", group_names[FG], strerror(errno));
 	if (geteuid())

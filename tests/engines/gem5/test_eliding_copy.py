@@ -9,7 +9,7 @@ import pytest
 from eascope.configs.cpunames import MAX_CPUS
 from eascope.engines.gem5 import eliding_copy
 from eascope.engines.gem5.eliding_copy import AWAY_NS, iteration_table, quiesce_function, with_table
-from eascope.engines.gem5.mixture import ROOM
+from eascope.engines.gem5.elision import ROOM
 from eascope.host.errors import EascopeError, RequestError
 from eascope.rootfs import elide
 from tests.support.gem5_world import LITTLE, SYSCALL_CYCLES, TABLE, Interrupt, World

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The elided loop against the executed one, counted on bare metal."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,18 +11,13 @@ import pytest
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.base import Machine
-from eascope.engines.qemu import settings as qemu
 from eascope.engines.qemu.eliding_copy import BULK_TURNS, elide_hint, skipped_instructions
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.host.lisa import lisa_binaries
-from eascope.host.proc import run
-from eascope.host.toolchain import arm64_tool
 from eascope.rootfs.elide import (
     CALL_INSTRUCTIONS,
-    FUNCTION_ADDRESS,
     FUNCTION_OFFSET,
     ITERATION_INSTRUCTIONS,
-    LDEXP_RANGE,
 )
 from tests.support.bare_metal import GuestRun, run_machine
 
@@ -78,10 +72,9 @@ LOOP_IPC, SYSTEM_IPC = (1.0, 2.0), (0.4, 0.55)
 
 @pytest.fixture
 def weighed_run(
-    bare_machine: Callable[..., Machine],
+    rt_app_machine: Callable[..., Machine],
     juno_activity: Activity,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., GuestRun]:
     """As `loop_run`, where the loop and everything else run at rates of their own."""
     clusters = tuple(
@@ -92,16 +85,7 @@ def weighed_run(
 
     def start(*, elided: bool) -> GuestRun:
         program = (lisa_binaries() / "arm64" / "rt-app").read_bytes()
-        path = tmp_path / "rt-app"
-        path.write_bytes(elide_hint(program) if elided else program)
-        machine = bare_machine("rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, TURNS=TURNS)
-        symbols = run([arm64_tool("nm"), tmp_path / "rtapp.elf"]).decode()
-        line = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
-        assert line
-        # Where Linux would have the program at its own addresses.
-        moved = int(line[1], 16) - (FUNCTION_ADDRESS - FUNCTION_OFFSET)
-        monkeypatch.setattr(qemu, "FUNCTION_ADDRESS", FUNCTION_ADDRESS + moved)
-        monkeypatch.setattr(qemu, "LDEXP_RANGE", tuple(address + moved for address in LDEXP_RANGE))
+        machine = rt_app_machine(elide_hint(program) if elided else program, TURNS=TURNS)
         return run_machine(replace(machine, activity=activity), tmp_path / "out")
 
     return start

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Loops that wait for memory: what a turn takes at every OPP, and across a change of the OPP."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,10 @@ import pytest
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.base import Machine
-from eascope.engines.qemu import settings as qemu
 from eascope.engines.qemu.eliding_copy import marked_function
 from eascope.engines.timing.mixture import mixture
 from eascope.host.lisa import lisa_binaries
-from eascope.host.proc import run
-from eascope.host.toolchain import arm64_tool
-from eascope.rootfs.elide import FUNCTION_ADDRESS, FUNCTION_OFFSET, LDEXP_RANGE, with_function
+from eascope.rootfs.elide import with_function
 from tests.support.bare_metal import GuestRun, run_machine
 
 pytestmark = pytest.mark.guest
@@ -30,25 +26,13 @@ LEVELS = 3
 
 
 @pytest.fixture
-def mixture_run(
-    bare_machine: Callable[..., Machine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., GuestRun]:
+def mixture_run(rt_app_machine: Callable[..., Machine], tmp_path: Path) -> Callable[..., GuestRun]:
     """Call the copy of mixture ``number`` on every CPU; other keywords are ``-D`` of the guest."""
 
     def start(number: int, system_ipc: tuple[float, ...] = (), **defines: int) -> GuestRun:
-        path = tmp_path / "rt-app"
         rt_app = (lisa_binaries() / "arm64" / "rt-app").read_bytes()
-        path.write_bytes(with_function(rt_app, marked_function(number)))
-        machine = bare_machine(
-            "rtapp", RTAPP=path, FUNCTION=FUNCTION_OFFSET, **{"TURNS": TURNS, **defines}
-        )
-        symbols = run([arm64_tool("nm"), tmp_path / "rtapp.elf"]).decode()
-        line = re.search(r"^([0-9a-f]+) \S program$", symbols, re.MULTILINE)
-        assert line
-        # Where Linux would have the program at its own addresses.
-        moved = int(line[1], 16) - (FUNCTION_ADDRESS - FUNCTION_OFFSET)
-        monkeypatch.setattr(qemu, "FUNCTION_ADDRESS", FUNCTION_ADDRESS + moved)
-        monkeypatch.setattr(qemu, "LDEXP_RANGE", tuple(address + moved for address in LDEXP_RANGE))
+        program = with_function(rt_app, marked_function(number))
+        machine = rt_app_machine(program, **{"TURNS": TURNS, **defines})
         rates = machine.activity.clusters
         if system_ipc:
             rates = tuple(

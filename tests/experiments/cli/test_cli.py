@@ -92,7 +92,6 @@ RUN --source-conditions
 run --platform pixel6 --variant mainline --scenario smoke --speeds hardware
 RUN --em-error mid=+20% --dry-run
 RUN --reference cortex-a73@1000
-RUN --variant mainlin --dry-run
 """
 
 

@@ -51,7 +51,7 @@ def test_a_statement_can_be_shown_and_refuted(name: str, entry: Expectation) -> 
     """Neither answer is excluded by what its measures can be."""
     measures = list(dict.fromkeys(mentioned(entry)))
     answers = set()
-    steps = [0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 2.0, 8.0, 60.0, 300.0]
+    steps = [0.001, 0.3, 0.55, 0.7, 0.97, 0.995, 1.0, 2.0, 8.0, 60.0, 300.0, 3000.0]
     if len(measures) == 1:
         # Between and beside the statement's own limits.
         limits = [

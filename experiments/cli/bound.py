@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``eascope bound``: how far variants are from the least energy, from above and from below."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eascope.experiments.arguments import count
+from eascope.experiments.cli.options import add_cell, add_power
+from eascope.experiments.cli.output import print_columns, print_json
+from eascope.experiments.cli.request import billing_of, request_of, warn
+from eascope.host.errors import RequestError
+from eascope.host.proc import say
+
+if TYPE_CHECKING:
+    from eascope.experiments.runs.placements import Bounds
+    from eascope.experiments.runs.request import Names
+
+SUMMARY = "bound a load's least energy: below by a linear program, above by its best placement"
+EXAMPLE = "eascope bound uclamp/frequency-spike --platform juno-r2 --variant mainline"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The load, the variants, the budget of the search."""
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", help="workload, see: eascope list scenarios"
+    )
+    parser.add_argument(
+        "--variant",
+        action="append",
+        metavar="V",
+        help="variant, may be repeated; placements run under the first (default: mainline)",
+    )
+    parser.add_argument(
+        "--seeds", type=count, default=3, metavar="N", help="seeds 0 to N-1 (default 3)"
+    )
+    parser.add_argument(
+        "--budget",
+        type=count,
+        default=24,
+        metavar="N",
+        help="placements that are run, at most (default 24)",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write the load with the best placement as rt-app's JSON, to repeat it on a board",
+    )
+    add_cell(parser, scenario=False)
+    add_power(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the floor, the best placement and the variants.
+
+    :raises EascopeError: the request is wrong, or a run failed.
+    """
+    from eascope.experiments.rtapp.export import exported
+    from eascope.experiments.runs.placements import bounds, check_loads, placed
+    from eascope.experiments.runs.writable import check_runs_place
+    from eascope.host.cache import write_atomic
+
+    check_runs_place()
+    billed, asked = billing_of(options), _names(options)
+    first = asked[0]
+    check_loads(first)
+    billed.check(first)
+    warn(first, options.power, asked[1:])
+    of = bounds(asked, billed, options.seeds, options.budget, lambda words: say(f"  {words}"))
+    if options.out and of.found and of.found.best:
+        load = placed(first, of.found.best[0]).scenario
+        document, _ = exported(load, first.platform, first.activity)
+        write_atomic(Path(options.out), (json.dumps(document, indent=4) + "\n").encode())
+    elif options.out:
+        say(f"warning: {options.out} was not written: there is no placement")
+    if options.json:
+        print_json(of.record)
+    else:
+        _show(first, of)
+    return 0
+
+
+def _names(options: argparse.Namespace) -> list[Names]:
+    from eascope.experiments.runs.request import resolve
+    from eascope.power.given import given_model
+
+    variants = options.variant or ["mainline"]
+    if len({*variants}) < len(variants):
+        raise RequestError(f"--variant {' '.join(variants)}: each variant once")
+    model = given_model(options.em, options.em_error)
+    asked = [resolve(request_of(options, each, 0, model)) for each in variants]
+    asked[0].request.own.check_used(variants)
+    return asked
+
+
+def _show(first: Names, of: Bounds) -> None:
+    """Print a sentence, the bounds, the floor's states and the placement."""
+    reference, energies = first.variant.name, of.variant_mj
+    whole, placement, floor = energies[reference], of.placement_mj, of.floor_mj
+    parts = []
+    if placement:
+        parts = [
+            f"takes {whole / placement:.3g} times the energy of the best static placement found"
+        ]
+    elif of.found:
+        parts = ["is matched by no static placement in work and lateness"]
+    if floor:
+        parts += [f"{'and ' if parts else 'takes '}{whole / floor:.3g} times the floor"]
+    how = f"no placement was searched: {of.why}"
+    if of.found:
+        there = "more than can be listed" if of.found.folded is None else of.found.folded
+        kind = "complete" if of.found.complete else "incomplete"
+        how = f"{kind} search: {there} placements, {of.found.ran} run"
+    print(f"{reference} {', '.join(parts)} ({how}).\n")
+    rows = [
+        ("floor", floor, "no run of this load takes less, by this power model"),
+        ("best placement", placement, "a run: each thread on one CPU"),
+        *((name, energy, "") for name, energy in energies.items()),
+    ]
+    print_columns(
+        [(name, f"{mj:.1f}", f"{100 * mj / whole:.1f} %", what) for name, mj, what in rows if mj],
+        ("", "mJ", f"of {reference}", "what it is"),
+    )
+    if of.floors:
+        run = of.variants[reference][0].result
+        print(f"\nStates of the floor (power: {run.power_model.name}; seed 0):")
+        for state in of.floors[0].states:
+            print(
+                f"  {state.cluster} at {state.khz / 1000:g} MHz, "
+                f"{100 * state.on_s / run.window_s:.0f} % of the time, "
+                f"{state.busy_s / state.on_s:.2g} CPUs busy"
+            )
+    if of.threads:
+        print("\nBest placement:")
+        for thread, cpu in of.threads:
+            print(f"  {thread} on CPU {cpu}")
