@@ -148,7 +148,17 @@ def everything(comparison: Comparison) -> str:
 
 
 def _leading(comparison: Comparison) -> list[GlanceRow]:
-    """Energy, missed deadlines, placement, frequency: the rows that every comparison has."""
+    """The rows of `leading_lines`."""
+    rows = []
+    for line in leading_lines(comparison):
+        placed = line.row.group == "placement"
+        label = line.row.label if placed else f"{line.row.group}, {line.row.label}"
+        rows.append(_row(comparison, label, [line]))
+    return rows
+
+
+def leading_lines(comparison: Comparison) -> list[Line]:
+    """Energy, missed deadlines, placement, frequency: what every comparison has."""
     clusters = [cluster.name for cluster in comparison.platform.clusters]
     paths: list[tuple[str, ...]] = [comparison.total.row.path]
     if comparison.primary is not comparison.total:
@@ -157,14 +167,7 @@ def _leading(comparison: Comparison) -> list[GlanceRow]:
     paths += [("work_share", name) for name in clusters[1:]]
     paths += [("migrations",), ("overutilized_share",)]
     paths += [("mean_mhz", name) for name in clusters]
-    rows = []
-    for path in paths:
-        line = comparison.line(*path)
-        if line is not None:
-            placed = line.row.group == "placement"
-            label = line.row.label if placed else f"{line.row.group}, {line.row.label}"
-            rows.append(_row(comparison, label, [line]))
-    return rows
+    return [line for path in paths if (line := comparison.line(*path)) is not None]
 
 
 def _latency(comparison: Comparison, task: str) -> GlanceRow | None:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables: heads, rows, alignment and units, printed as text, Markdown, HTML or CSV.
+"""Tables: heads, rows, alignment and units, printed as text, Markdown, HTML, CSV or LaTeX.
 
 A table holds texts that are already rounded, and does not know their meaning. The caller formats
-the numbers, names the columns, and chooses one of the four forms.
+the numbers, names the columns, and chooses one of the forms.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -152,6 +153,35 @@ class Table:
             else:
                 writer.writerow([group, *map(str, row)] if grouped else map(str, row))
         return stream.getvalue()
+
+    def latex(self) -> str:
+        """A ``tabular`` with the rules of booktabs; sections are rows in italics."""
+        columns = "".join(column.align[0] for column in self.columns)
+        lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule"]
+        lines += [_latex_row(column.title for column in self.columns), "\\midrule"]
+        for row in self.rows:
+            if isinstance(row, Section):
+                title = f"\\textit{{{_latex(row.title)}}}"
+                lines.append(f"\\multicolumn{{{len(self.columns)}}}{{l}}{{{title}}} \\\\")
+            else:
+                lines.append(_latex_row(map(str, row)))
+        return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
+
+
+#: Characters that LaTeX reads as commands; a minus is as long as a plus.
+_LATEX = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+}
+
+
+def _latex(text: str) -> str:
+    escaped = "".join(_LATEX.get(char, char) for char in text)
+    return re.sub(r"(?<![\w-])-(?=\d)", "$-$", escaped)
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return f"{' & '.join(map(_latex, cells))} \\\\"
 
 
 def _markdown_row(cells: Iterable[str]) -> str:

@@ -63,6 +63,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "changed, one at a time; a result holds only if it holds for every value; AXES, as in "
         f"--robust=dvfs,llc, selects parameters from {', '.join(AXES)} (default: all)",
     )
+    parser.add_argument(
+        "--format",
+        choices=("text", "md", "csv", "latex"),
+        default="text",
+        help="how to print: text (default), or the table alone for Markdown, a spreadsheet, a "
+        "paper (booktabs); with --all of every measure",
+    )
     add_cell(parser)
     add_billing(parser)
     add_all(parser)
@@ -134,10 +141,13 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, or a run failed.
     """
+    from eascope.analysis.paper import paper
     from eascope.experiments.runs.comparisons import comparison_folder
     from eascope.experiments.runs.writable import check_runs_place, check_writable
 
     check_runs_place()
+    if options.json and options.format != "text":
+        raise RequestError(f"--json with --format {options.format}: one of the two")
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:
         check_writable("--out", out)
@@ -149,6 +159,8 @@ def run(options: argparse.Namespace) -> int:
     drawn = _draw(folder, answered)
     if options.json:
         _print_object(answered, drawn)
+    elif options.format != "text":
+        print(paper(answered.result, options.format, whole=options.all), end="")
     else:
         _print_text(answered, drawn, whole=options.all, robust=asked.robust)
     return 0
