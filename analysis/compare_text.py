@@ -35,14 +35,21 @@ def text(comparison: Comparison) -> str:
 
 
 def head(comparison: Comparison) -> list[str]:
-    """The head: scenario, variants, engine, window, seeds, power, kernels, settings."""
+    """The head: scenario, variants, engine, window, seeds, power, settings, kernels."""
+    cell = comparison.cell
+    variants = ", ".join(comparison.names)
+    first = f"{cell.scenario} on {cell.platform}: {variants}"
+    return [first, *conditions(comparison), *_kernels(comparison)]
+
+
+def conditions(comparison: Comparison) -> list[str]:
+    """How all variants were run: engine, window, seeds, power, settings."""
     cell = comparison.cell
     window = comparison.variants[comparison.baseline][0].result.window_s
     elided = "busy loops elided" if cell.elide else "busy loops executed"
     power = comparison.power_model.name
     given = cell.energy_model.words
     return [
-        f"{cell.scenario} on {cell.platform}: {', '.join(comparison.names)}",
         f"engine {engine_words(cell)} ({elided}), {cell.duration} window of {window:.3f} s, "
         f"{_ranges(comparison.seeds)}, power model: {power}",
         *([] if given == USUAL.words else [f"the kernel is given another energy model: {given}"]),
@@ -52,7 +59,6 @@ def head(comparison: Comparison) -> list[str]:
             else []
         ),
         *([comparison.against_source] if comparison.against_source else []),
-        *_kernels(comparison),
     ]
 
 

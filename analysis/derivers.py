@@ -100,8 +100,11 @@ def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
             answer: list[Derived] | EascopeError = derive_each(*what)
         except EascopeError as error:
             answer = error
-        pickle.dump(answer, answers)
-        answers.flush()
+        try:
+            pickle.dump(answer, answers)
+            answers.flush()
+        except BrokenPipeError:  # who asked has ended; what is left in the buffer cannot be flushed
+            os._exit(0)
 
 
 if __name__ == "__main__":

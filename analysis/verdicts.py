@@ -53,10 +53,15 @@ def judge(
     expectations: Sequence[Expectation],
     results: Results,
     findings: Mapping[tuple[str, str], str] | None = None,
+    *,
+    level: float = LEVEL,
+    enough: int = ENOUGH_FOR_VERDICT,
 ) -> list[Verdict]:
     """Judge all expectations of a scenario together.
 
     :param findings: known reasons why a statement is not met, by variant and statement.
+    :param level: the probability that none of them is decided wrongly.
+    :param enough: seeds from which on there is a verdict; at least `statistics.ENOUGH`.
     """
     known = findings or {}
     verdicts = []
@@ -74,12 +79,12 @@ def judge(
             verdicts.append(replace(verdict, reason=str(why)))
             continue
         verdicts.append(replace(verdict, **test.plain))
-        if test.claims and test.seeds >= ENOUGH_FOR_VERDICT:
+        if test.claims and test.seeds >= enough:
             tests[number] = test
         else:
             verdicts[-1] = replace(verdicts[-1], **test.untested)
-    for number, (word, level) in _holm(tests).items():
-        changes = tests[number].judged(word, level)
+    for number, (word, own_level) in _holm(tests, level).items():
+        changes = tests[number].judged(word, own_level)
         known_bad = dict(_under_known_bad(expectations[number], results))
         changes["known_bad"] = known_bad
         if word == SHOWN:
@@ -190,12 +195,15 @@ def _finite(bound: float) -> float | None:
     return bound if abs(bound) != float("inf") else None
 
 
-def _holm(tests: Mapping[int, _Test]) -> dict[int, tuple[str, float]]:
-    """Verdict and level of every test: the more are decided, the less strict for the others."""
+def _holm(tests: Mapping[int, _Test], joint: float) -> dict[int, tuple[str, float]]:
+    """Verdict and level of every test: the more are decided, the less strict for the others.
+
+    :param joint: the level of all of them together.
+    """
     decided: dict[int, tuple[str, float]] = {}
     left = dict(tests)
     while left:
-        level = 1 - (1 - LEVEL) / len(left)
+        level = 1 - (1 - joint) / len(left)
         words = {number: test.decide(level) for number, test in left.items()}
         now = {number: (word, level) for number, word in words.items() if word != UNDECIDED}
         decided |= now or {number: (UNDECIDED, level) for number in left}

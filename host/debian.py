@@ -108,6 +108,8 @@ class PrivateApt:
         self.archives = self.root / "archives"
         #: Whether the lists are of fewer suites than `SUITES`, and new ones cannot be had.
         self._stale = False
+        #: What `resolve` gave, since apt takes a while.
+        self._resolved: dict[tuple[str, str | None], dict[str, str]] = {}
 
     def _options(self) -> list[str]:
         root = self.root
@@ -181,6 +183,7 @@ class PrivateApt:
 
     def refresh(self) -> None:
         """Fetch the package lists again; suites that the mirror does not have are left out."""
+        self._resolved.clear()
         for folder in (
             self.root / "none",
             self.root / "state" / "lists" / "partial",
@@ -216,6 +219,8 @@ class PrivateApt:
 
         :raises EascopeError: when no configured suite has it.
         """
+        if known := self._resolved.get((package, suite)):
+            return known
         with self._held():
             wanted = ["--target-release", suite] if suite else []
             try:
@@ -234,12 +239,9 @@ class PrivateApt:
         fields = dict(
             line.split(": ", 1) for line in text.split("\n\n")[0].splitlines() if ": " in line
         )
-        return {
-            "version": fields["Version"],
-            "sha256": fields["SHA256"],
-            "filename": fields["Filename"],
-            "architecture": fields["Architecture"],
-        }
+        keys = ("Version", "SHA256", "Filename", "Architecture")
+        self._resolved[package, suite] = {key.lower(): fields[key] for key in keys}
+        return self._resolved[package, suite]
 
     def names(self, prefix: str) -> list[str]:
         """Names of packages that begin with ``prefix``, sorted.

@@ -44,7 +44,7 @@ from eascope.kernels.source import ARCHITECTURE, Source, find_source
 from eascope.kernels.trees import tree_source
 from eascope.kernels.variants import SERIES, Kernel, load_variants
 from eascope.kernels.void import not_compiled
-from eascope.kernels.worktree import OUT, Objects, kept_objects, worktree
+from eascope.kernels.worktree import OUT, Objects, kept_objects, try_to_apply, worktree
 
 #: Raised whenever the way of building changes what comes out.
 RECIPE = 3
@@ -231,6 +231,17 @@ def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought, list[st
             make(tree, tree / OUT, [SCHEDULER], log, **names(spec, release))
             left_out = not_compiled(tree, spec.own, release, SCHEDULER)
     return source.label, options, left_out
+
+
+def tried(spec: Kernel) -> Source:
+    """The source of ``spec``, on which its queues were tried.
+
+    :raises PatchFailed: naming patch, file and hunk.
+    :raises EascopeError: no source.
+    """
+    source = _source(spec)
+    try_to_apply(source, _series_folders(spec))
+    return source
 
 
 def _usual() -> list[str]:

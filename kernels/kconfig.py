@@ -44,6 +44,10 @@ ASKED = 1
 SHOWN = 12
 
 
+class OptionsLost(EascopeError):
+    """Kconfig did not keep options of a configuration."""
+
+
 @dataclass(frozen=True)
 class Brought(Record):
     """Options that patches or a tree add, or whose defaults they change, as lines of a fragment.
@@ -299,7 +303,7 @@ def make(tree: Path, out: Path, targets: list[str], log: Path, **variables: str)
 def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
     """Write ``out/.config`` from ``fragment``, everything else off.
 
-    :raises EascopeError: naming every option of the fragment that did not survive.
+    :raises OptionsLost: naming every option of the fragment that did not survive.
     """
     out.mkdir(parents=True, exist_ok=True)
     answers = out / "fragment.config"
@@ -308,7 +312,7 @@ def configure(tree: Path, out: Path, fragment: str, log: Path) -> None:
     make(tree, out, ["olddefconfig"], log)
     lost = lost_options(fragment, (out / ".config").read_text())
     if lost:
-        raise EascopeError(
+        raise OptionsLost(
             "kernel configuration: these options were not kept (a dependency is missing, or "
             f"another option decides, such as one of a patch): {'; '.join(lost)}; set both in a "
             "file config in the series' directory"

@@ -34,6 +34,7 @@ _BRACKETS = re.compile(r"((?:\[[^\]]*\]\s*)*)(.*)", re.DOTALL)
 #: What git ends a mail with, its version. No line of a hunk begins with a digit.
 _SIGNATURE = re.compile(rb"\n-- \n\d[^\n]*\s*\Z")
 _GZIP = b"\x1f\x8b"
+_BASE = re.compile(rb"^base-commit: (\S+)", re.MULTILINE)
 _DIFF = b"\ndiff --git "
 
 
@@ -81,6 +82,17 @@ def read_patches(text: str) -> dict[str, bytes]:
     }
 
 
+def base_commit(text: str) -> str:
+    """What the mails or patches of ``text`` were made on, as their last ``base-commit:`` has it.
+
+    Cover letters count. Empty where none states it, or ``text`` is neither a file nor a folder.
+    """
+    path = Path(text).expanduser()
+    files = [path] if path.is_file() else sorted(path.glob("*.patch")) + sorted(path.glob("*.eml"))
+    stated = [name for file in files for name in _BASE.findall(_content(file, text))]
+    return stated[-1].decode() if stated else ""
+
+
 def _of_folder(path: Path, text: str, folder: Path) -> list[Path]:
     files = sorted(file for end in ("patch", "eml") for file in path.glob(f"*.{end}"))
     for file in files:
@@ -100,12 +112,7 @@ def _head(mail: bytes) -> bytes:
 
 def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
     """The mails of an mbox, compressed or not, each in a file below ``folder``."""
-    try:
-        content = path.read_bytes()
-        if content.startswith(_GZIP):
-            content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise RequestError(f"{text!r}: {error}; expected {ALLOWED}") from error
+    content = _content(path, text)
     (folder / "mbox").write_bytes(content)
     try:
         # lore's archives escape lines of mails that begin with "From " as mboxrd does.
@@ -113,6 +120,15 @@ def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
         return _split([folder / "mbox"], folder, *how)
     except CommandFailed as error:
         raise RequestError(f"{text!r}: git reads no mail there; expected {ALLOWED}") from error
+
+
+def _content(path: Path, text: str) -> bytes:
+    """The bytes of a file, decompressed."""
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if content.startswith(_GZIP) else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise RequestError(f"{text!r}: {error}; expected {ALLOWED}") from error
 
 
 def _split(files: Sequence[Path], folder: Path, *how: str) -> list[Path]:
@@ -135,11 +151,7 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
         raise RequestError(f"{text!r}: no such file; expected {ALLOWED}")
     tree = heads[places[-1] - 1]
     span = "@".join(parts[places[-1] :])
-    first, dots, last = span.partition("..")
-    if not (first and dots and last) or last.startswith("."):
-        raise RequestError(f"{text!r}: range {span!r}: allowed: A..B, two commits of {tree}")
-    ends = [_commit(text, tree, name) for name in (first, last)]
-    among = f"{ends[0]}..{ends[1]}"
+    among = _range(text, tree, span)
     if _git("-C", str(tree), "rev-list", "--merges", among).strip():
         raise RequestError(f"{text!r}: the range contains a merge; give a range without merges")
     how = ["--zero-commit", "--no-signature", "--no-numbered", "--subject-prefix=PATCH", "--binary"]
@@ -147,6 +159,31 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
     how += ["--no-attach", "--no-thread", "--no-signoff", "--no-renames", "--no-notes"]
     _git("-C", str(tree), "format-patch", "--quiet", *how, "-o", str(folder), among)
     return sorted(folder.glob("*.patch"))
+
+
+def commits_of(text: str, tree: Path) -> list[tuple[str, str]]:
+    """Names and subjects of the commits ``A..B`` of a git tree, oldest first, after the one below.
+
+    A merge is one commit.
+
+    :raises RequestError: the tree has no such commits, or there is none between them.
+    """
+    how = ("-C", str(tree), "log", "--format=%H %s")
+    lines = _git(*how, "--first-parent", "--reverse", _range(text, tree, text)).decode(
+        "utf8", "replace"
+    )
+    if not lines:
+        raise RequestError(f"{text!r}: no commit: allowed: A..B, where {tree} has commits after A")
+    below = _git(*how, "-1", f"{lines.partition(' ')[0]}^").decode("utf8", "replace")
+    return [(line[:40], line[41:]) for line in f"{below}{lines}".splitlines()]
+
+
+def _range(text: str, tree: Path, span: str) -> str:
+    """``A..B`` by the names of both commits."""
+    first, dots, last = span.partition("..")
+    if not (first and dots and last) or last.startswith("."):
+        raise RequestError(f"{text!r}: range {span!r}: allowed: A..B, two commits of {tree}")
+    return "..".join(_commit(text, tree, name) for name in (first, last))
 
 
 def _commit(text: str, tree: Path, name: str) -> str:

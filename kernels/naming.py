@@ -46,14 +46,19 @@ def kernel_named(name: str) -> Kernel:
     return _placed(catalogue.kernels[plain], "kernel", name, place, NOTHING)
 
 
-def kernel_below(kernel: Kernel) -> Kernel:
-    """The kernel of ours, of the same source, on which a person's ``kernel`` has patches."""
-    series, fragments = kernel.our_series, kernel.fragments
-    ours = (one for one in load_catalogue().kernels.values() if not one.own)
-    name = next(one.name for one in ours if (one.series, one.fragments) == (series, fragments))
+def kernel_below(kernel: Kernel, own: tuple[Path, ...] = ()) -> Kernel:
+    """The known kernel, of the same source, on which a person's ``kernel`` has patches.
+
+    :param own: those of its queues that it keeps.
+    """
+    kept = {*kernel.our_series, *(folder.name for folder in own)}
+    series = tuple(queue for queue in kernel.series if queue in kept)
+    like = series, kernel.fragments, own
+    known = load_catalogue().kernels.values()
+    name = next(one.name for one in known if (one.series, one.fragments, one.own) == like)
     if kernel.release not in ("", DEFAULT):
         name = f"{name}@{kernel.release}"
-    return replace(kernel, name=name, series=series, own=())
+    return replace(kernel, name=name, series=series, own=own)
 
 
 def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
@@ -62,6 +67,9 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
     :raises RequestError: an unknown name, one that is only planned, or a queue that is not ported
         to that release.
     """
+    for kernel, variant in own.whole:
+        if variant.name == name:
+            return kernel, variant
     plain, place = _split("variant", name, own)
     change = own.change(plain)
     if own.tree(plain) and not place:

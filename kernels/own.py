@@ -18,7 +18,15 @@ from eascope.kernels.queues import changes_something, made_queue, states_options
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.switches import FEATURES, PATH_RULE, Switches, is_switch
 from eascope.kernels.trees import Tree, read_tree
-from eascope.kernels.variants import BOOT_RULE, Catalogue, argument_name, is_boot, load_catalogue
+from eascope.kernels.variants import (
+    BOOT_RULE,
+    Catalogue,
+    Kernel,
+    Variant,
+    argument_name,
+    is_boot,
+    load_catalogue,
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,8 @@ class Own:
     patches: tuple[Path, ...] = ()
     #: Of a name that a tree, a patch or a person's variant has too, or else of `mainline`.
     changes: tuple[Change, ...] = ()
+    #: Whole variants with their kernels, such as the steps of a series.
+    whole: tuple[tuple[Kernel, Variant], ...] = ()
 
     @property
     def names(self) -> list[str]:

@@ -126,7 +126,9 @@ def _hunk_message(patch: Path, source: Source, output: str) -> str:
     lines = output.splitlines()
     failed = [index for index, line in enumerate(lines) if re.match(r"Hunk #\d+ FAILED", line)]
     if not failed:
-        return f"{name} does not apply to {source.label}:\n" + output.rstrip()
+        lacking = re.search(r"^\|\+\+\+ b/(\S+)", output, re.MULTILINE)
+        where = f" {lacking[1]}: no such file there:" if lacking else ""
+        return f"{name} does not apply to {source.label}:{where}\n{output.rstrip()}"
     file = next(
         (
             match[1]

@@ -3,11 +3,14 @@
 
 ``series`` is for the default release, ``series-7.3`` for Linux 7.3. A folder with the name of a
 release has the patches that differ there: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
-``0005-y.patch``, which both releases then share. A queue without ``series`` is only for other
-releases. A line ``../push/7.3/0004-x.patch`` names a patch of another queue: a queue that does the
-same on top of others has only the patches that differ there. A file ``config`` is a fragment of the
-configuration, for all releases. A folder ``files`` has files that the queue adds to Linux, at their
-places there, for all releases: they are added before its patches, by a patch that is made of them.
+``0005-y.patch``, which both releases then share. In place of a patch that
+differs from 6.12's in few lines, ``7.3/0004-x.lines`` has the lines that differ from
+``0004-x.patch``. A queue
+without ``series`` is only for other releases. A line ``../push/7.3/0004-x.patch`` names a patch of
+another queue: a queue that does the same on top of others has only the patches that differ there. A
+file ``config`` is a fragment of the configuration, for all releases. A folder ``files`` has files
+that the queue adds to Linux, at their places there, for all releases: they are added before its
+patches, by a patch that is made of them.
 """
 
 from __future__ import annotations
@@ -25,6 +28,10 @@ from eascope.kernels.releases import DEFAULT, RELEASES
 
 #: A queue's own fragment of the configuration; most have none.
 CONFIG = "config"
+#: Ends, in place of ``.patch``, the name of a patch that has most lines of the default release's.
+LINES_FILE = ".lines"
+#: The share of lines that may differ.
+MOST_LINES = 0.25
 #: The files that a queue adds; most have none, or add them by their patches.
 FILES = "files"
 #: The beginning of the patch that adds them.
@@ -63,6 +70,55 @@ def patch_label(patch: Path) -> str:
     folder = patch.parent
     above = f"{folder.parent.name}/" if folder.name in RELEASES else ""
     return f"{above}{folder.name}/{patch.name}"
+
+
+def patches_in(folder: Path) -> list[Path]:
+    """The patches that lie in ``folder``, whole or as ``.lines``, sorted."""
+    found = (path for suffix in (".patch", LINES_FILE) for path in folder.glob(f"*{suffix}"))
+    return sorted({path.with_suffix(".patch") for path in found})
+
+
+def patch_file(patch: Path) -> Path:
+    """``patch``, or the whole patch made of its ``.lines``.
+
+    That has ``sha256:DIGEST`` of the whole patch, and as ``NUMBER:TEXT`` each line in which it
+    differs from the default release's patch.
+
+    :raises RequestError: the whole patch has another digest.
+    """
+    context = patch.parent / f"{patch.stem}{LINES_FILE}"
+    if patch.is_file() or not context.is_file():
+        return patch
+    default = patch.parent.parent / patch.name
+    texts = dict(line.partition(b":")[::2] for line in context.read_bytes().split(b"\n"))
+    lines = default.read_bytes().split(b"\n") if default.is_file() else []
+    data = b"\n".join(texts.get(b"%d" % number, line) for number, line in enumerate(lines, 1))
+    if (digest := texts.get(b"sha256", b"").decode(errors="replace")) != sha256_bytes(data):
+        raise RequestError(
+            f"{shown_path(context)}: sha256 = {digest!r}: allowed: {sha256_bytes(data)}, that of "
+            f"{shown_path(default)} with these lines; restore both files, or put a whole patch here"
+        )
+    return _made(data, patch)
+
+
+def write_patch(patch: Path, data: bytes) -> None:
+    """Write ``patch``: as ``.lines`` if few of its lines are not those of the default release's."""
+    default, lines = patch.parent.parent / patch.name, patch.with_suffix(LINES_FILE)
+    old = default.read_bytes().split(b"\n") if default.is_file() else []
+    new = data.split(b"\n")
+    differ = [
+        (number, line)
+        for number, (was, line) in enumerate(zip(old, new, strict=False), 1)
+        if was != line
+    ]
+    if len(old) != len(new) or len(differ) > MOST_LINES * len(new):
+        write_atomic(patch, data)
+        lines.unlink(missing_ok=True)
+    else:
+        texts = [b"sha256:%b" % sha256_bytes(data).encode()]
+        texts += [b"%d:%b" % (number, line) for number, line in differ]
+        write_atomic(lines, b"\n".join(texts) + b"\n")
+        patch.unlink(missing_ok=True)
 
 
 def is_ported(folder: Path, release: str) -> bool:
@@ -186,7 +242,7 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
         if name := line.partition("#")[0].strip():
             other = _OTHERS.fullmatch(name)
             shared_from = other[1] if other and other[1].split("/")[0] != folder.name else ""
-            patch = folder.parent / shared_from if shared_from else folder / name
+            patch = patch_file(folder.parent / shared_from if shared_from else folder / name)
             if allowed := _wrong_patch(
                 patch, shared_from.partition("/")[2] or name, patches, below
             ):
@@ -234,8 +290,16 @@ def own_files(folder: Path) -> dict[str, Path]:
 
 @cache
 def _scratch() -> TemporaryDirectory[str]:
-    """Where patches of files lie until the process ends."""
-    return TemporaryDirectory(prefix="eascope-files-")
+    """Where patches that were made lie until the process ends."""
+    return TemporaryDirectory(prefix="eascope-patches-")
+
+
+def _made(data: bytes, patch: Path) -> Path:
+    """A file with ``data`` that has the name of ``patch`` and of the folders above it."""
+    made = Path(_scratch().name, sha256_bytes(data)[:16], *patch.absolute().parts[-3:])
+    if not made.is_file():
+        write_atomic(made, data)
+    return made
 
 
 def _patch_of_files(folder: Path) -> list[Path]:
@@ -254,11 +318,7 @@ def _patch_of_files(folder: Path) -> list[Path]:
         text += f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
         text += f"@@ -0,0 +1{f',{len(lines)}' * (len(lines) > 1)} @@\n"
         text += "".join(f"+{line}\n" for line in lines)
-    data = text.encode()
-    patch = Path(_scratch().name) / sha256_bytes(data)[:16] / folder.name / FILES
-    if not patch.is_file():
-        write_atomic(patch, data)
-    return [patch]
+    return [_made(text.encode(), folder / FILES)]
 
 
 def _check_complete(series: Path, lines: list[str], below: str) -> None:
@@ -268,10 +328,10 @@ def _check_complete(series: Path, lines: list[str], below: str) -> None:
     """
     mentioned = {word for line in lines for word in re.split(r"[\s#:,]+", line)}
     folder = series.parent
-    left_out = sorted(folder.glob("*.patch"))
+    left_out = patches_in(folder)
     if below:
         left_out = [patch for patch in left_out if f"{below}/{patch.name}" not in mentioned]
-        left_out += sorted((folder / below).glob("*.patch"))
+        left_out += patches_in(folder / below)
     for patch in left_out:
         name = patch.relative_to(folder)
         if str(name) not in mentioned:
@@ -290,7 +350,7 @@ def _wrong_patch(patch: Path, name: str, before: list[Path], below: str) -> str:
     if patch in before:
         return "each patch once"
     if not patch.is_file():
-        known = [path.name for path in patch.parent.glob("*.patch")]
+        known = [path.name for path in patches_in(patch.parent)]
         return f"a patch of that folder, and it is not there{nearest(plain, known)}"
     if not changes_something(patch.read_bytes()):
         return "a patch that changes something, and it has no hunk"

@@ -13,8 +13,6 @@ version. If the queue has a folder ``files``, what its commits have added to Lin
 is at the last of them, and the patches leave it out. A patch of another queue that ``series`` names
 stays named there as long as its commit is the same. A commit that nobody has signed off is signed
 off by ``EASCOPE_IDENTITY``, by default by the project.
- A patch of another queue that ``series`` names
-stays named there as long as its commit is the same.
 """
 
 from __future__ import annotations
@@ -33,7 +31,15 @@ from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import CommandFailed, Ending, Step, need, run
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.patching import PatchFailed
-from eascope.kernels.queues import FILES, patch_label, series_patches
+from eascope.kernels.queues import (
+    FILES,
+    LINES_FILE,
+    patch_file,
+    patch_label,
+    patches_in,
+    series_patches,
+    write_patch,
+)
 from eascope.kernels.releases import DEFAULT, RELEASES
 from eascope.kernels.source import Source, find_source
 from eascope.kernels.variants import SERIES, Kernel
@@ -113,7 +119,8 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
     """Write the commits of the last queue of ``kernel`` to ``folder`` as its new content.
 
     For another release than the default, a patch that equals the default's is shared, and any other
-    goes into the release's folder. Comments of its ``series`` file on left-out patches stay.
+    goes into the release's folder, as ``.lines`` if few of its lines differ. Comments of the
+    ``series`` file on left-out patches stay. Patches of other releases stay the same.
 
     :raises RequestError: when ``tree`` was not made by `open_tree`, or has changes not committed;
         the identity that signs is none.
@@ -158,23 +165,27 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
     series = folder / RELEASES[release].series
     old = series.read_text().splitlines() if series.is_file() else []
     others = [folder.parent / line[3:] for line in old if line.startswith("../")]
-    for path in below.glob("*.patch"):
+    ported = [patch for each in RELEASES if each != release for patch in patches_in(folder / each)]
+    contents = {patch: patch_file(patch).read_bytes() for patch in ported}
+    for path in (*below.glob("*.patch"), *below.glob(f"*{LINES_FILE}")):
         path.unlink()
     saved = []
     for name, text in texts.items():
         path = below / name
-        known = others + (sorted(folder.glob("*.patch")) if below != folder else [])
+        known = others + (patches_in(folder) if below != folder else [])
         if shared := next(
             (patch for patch in known if _subject(patch.name) == _subject(name)), None
         ):
-            same = _without_places(shared.read_text()) == _without_places(text)
+            same = _without_places(patch_file(shared).read_text()) == _without_places(text)
             path = shared if same else below / (name if shared in others else shared.name)
         if path.parent == below:
-            path.write_text(text)
+            write_patch(path, text.encode())
         saved.append(path)
+    for patch, data in contents.items():
+        write_patch(patch, data)
     kept = "".join(f"{line}\n" for line in old if line.startswith("#"))
     series.write_text(kept + "".join(f"{os.path.relpath(path, folder)}\n" for path in saved))
-    return saved
+    return [path if path.is_file() else path.with_suffix(LINES_FILE) for path in saved]
 
 
 def _subject(name: str) -> str:

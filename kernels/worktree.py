@@ -23,9 +23,11 @@ from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from eascope.host.cache import cache_root, sha256_file, write_atomic
+from eascope.host.dry import refuse
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import CommandFailed, Step, say
 from eascope.host.record import load_json
@@ -50,15 +52,16 @@ UNPACK_S = 30.0
 
 
 @contextmanager
-def patched(source: Source, queues: Sequence[Path]) -> Iterator[_Kept]:
+def patched(source: Source, queues: Sequence[Path], home: Path | None = None) -> Iterator[_Kept]:
     """The tree of ``source`` with ``queues`` applied, held exclusively.
 
+    :param home: its folder; None: that of the kept tree.
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
     :raises RequestError: nothing can be built there.
     """
     if wrong := unfit_place():
         raise RequestError(wrong)
-    home = home_of(source)
+    home = home or home_of(source)
     release = source.release.name
     # When this process is killed, its make goes on: it keeps the lock until it has ended.
     words = "  waiting for another process, which builds a kernel in the same tree"
@@ -78,6 +81,25 @@ def patched(source: Source, queues: Sequence[Path]) -> Iterator[_Kept]:
                     kept.add(patch, source)
                 place += 1
         yield kept
+
+
+def try_to_apply(source: Source, queues: Sequence[Path]) -> None:
+    """Apply ``queues`` to a copy of the files that patches change; the kept tree stays as it is.
+
+    Where that tree is not of ``source``, or another process is changing it, to the tree itself.
+
+    :raises PatchFailed: naming patch, source and hunk.
+    :raises NotBuilt: within `host.dry.nothing_built`, when there is no tree to copy from.
+    """
+    release = source.release.name
+    patches = [patch for queue in queues for patch in series_patches(queue, release)]
+    names = {name for patch in patches for name in changed_files(patch)}
+    with TemporaryDirectory(prefix="eascope-") as folder:
+        copied = _Kept(home_of(source)).copy(source, names, Path(folder))
+        if not copied:
+            refuse(f"the tree of {source.label}")
+        with patched(source, queues, Path(folder) if copied else None):
+            pass
 
 
 @contextmanager
@@ -181,6 +203,23 @@ class _Kept:
         """Whether the tree is one of ``source`` and has a note."""
         noted = self.noted()
         return (noted.get("layout"), noted.get("source")) == (LAYOUT, source.sha256)
+
+    def copy(self, source: Source, names: Iterable[str], home: Path) -> bool:
+        """Put ``names``, and all that patches ever changed, into a tree of its own at ``home``.
+
+        :returns: False if this tree is of another source, or was changed meanwhile.
+        """
+        try:
+            note = self.note.read_bytes() if self.is_of(source) else b""
+            for name in {*names, *self.noted().get("pristine", ())}:
+                if note and (file := self.tree / name).is_file():
+                    (home / "linux" / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(file, home / "linux" / name)
+            shutil.copytree(self.copies, home / "applied")
+            (home / "tree.json").write_bytes(note)
+            return note != b"" and self.note.read_bytes() == note
+        except OSError:
+            return False
 
     def begin(self, source: Source) -> None:
         """Begin with the noted state, or with a newly unpacked tree."""

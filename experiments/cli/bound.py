@@ -30,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--variant",
+        dest="variants",
         action="append",
         metavar="V",
         help="variant, may be repeated; placements run under the first (default: mainline)",
@@ -87,7 +88,7 @@ def _names(options: argparse.Namespace) -> list[Names]:
     from eascope.experiments.runs.request import resolve
     from eascope.power.given import given_model
 
-    variants = options.variant or ["mainline"]
+    variants = options.variants or ["mainline"]
     if len({*variants}) < len(variants):
         raise RequestError(f"--variant {' '.join(variants)}: each variant once")
     model = given_model(options.em, options.em_error)

@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> int:
     asked = asked_of(options)
     answered = answer(asked)
     folder = out or comparison_folder(words(asked), answered.digest)
-    drawn = _draw(folder, answered)
+    drawn = draw(folder, answered)
     if options.json:
         _print_object(answered, drawn)
     elif options.format != "text":
@@ -171,6 +171,14 @@ def answer(asked: Asked) -> Answered:
 
     :raises EascopeError: the request is wrong, or a run failed.
     """
+    return answers([asked])[0]
+
+
+def answers(every: Sequence[Asked]) -> list[Answered]:
+    """The same of several requests, whose runs are executed together.
+
+    :raises EascopeError: as `answer`.
+    """
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.energy_models import EnergyModels
     from eascope.experiments.runs.cell import check_kernels_differ, without_effect
@@ -178,18 +186,26 @@ def answer(asked: Asked) -> Answered:
     from eascope.experiments.runs.writable import check_runs_place
 
     check_runs_place()
-    warn(asked.first, asked.billing.power, asked.names)
-    key = digest(asked)  # builds what is missing
-    warn_of(without_effect(asked.names))
-    check_kernels_differ(asked.names)
-    compared, *usual = compare(asked.groups)
-    result = with_recorded(compared)
-    return Answered(
-        result=result,
-        models=EnergyModels(usual=usual[0], asked=result) if usual else None,
-        decided=of_first_runs(result.variants),
-        digest=key,
-    )
+    keys = []
+    for asked in every:
+        warn(asked.first, asked.billing.power, asked.names)
+        keys.append(digest(asked))  # builds what is missing
+        warn_of(without_effect(asked.names))
+        check_kernels_differ(asked.names)
+    compared = iter(compare([group for asked in every for group in asked.groups]))
+    answered = []
+    for asked, key in zip(every, keys, strict=True):
+        first, *usual = [next(compared) for _ in asked.groups]
+        result = with_recorded(first)
+        answered.append(
+            Answered(
+                result=result,
+                models=EnergyModels(usual=usual[0], asked=result) if usual else None,
+                decided=of_first_runs(result.variants),
+                digest=key,
+            )
+        )
+    return answered
 
 
 def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
@@ -235,7 +251,8 @@ def asked_of(options: argparse.Namespace) -> Asked:
     return Asked(variants, options.seeds, groups, robust=options.robust is not None)
 
 
-def _draw(folder: Path, answered: Answered) -> Drawn:
+def draw(folder: Path, answered: Answered) -> Drawn:
+    """Write figures and report into ``folder``."""
     from eascope.analysis.figures import write as write_figures
     from eascope.analysis.report import write as write_report
     from eascope.experiments.runs.comparisons import REPORT, publish
@@ -243,7 +260,7 @@ def _draw(folder: Path, answered: Answered) -> Drawn:
     figures: dict[str, list[Path]] = {}
     result, models, decided = answered.result, answered.models, answered.decided
 
-    def draw(work: Path) -> None:
+    def fill(work: Path) -> None:
         drawn = write_figures(result, work)
         for variant, table in decided.items():
             table.write_parquet(work / f"decisions.{variant}.parquet")
@@ -251,7 +268,7 @@ def _draw(folder: Path, answered: Answered) -> Drawn:
         for name, paths in drawn.items():
             figures[name] = [folder / path.name for path in paths]
 
-    publish(folder, draw)
+    publish(folder, fill)
     return Drawn(folder, figures, folder / REPORT)
 
 

@@ -46,9 +46,17 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_cell(
-    parser: argparse.ArgumentParser, *, required: bool = True, scenario: bool = True
+    parser: argparse.ArgumentParser,
+    *,
+    required: bool = True,
+    own: bool = True,
+    scenario: bool = True,
 ) -> None:
-    """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls."""
+    """What ``run`` and ``compare`` simulate: platform, scenario, engine, controls.
+
+    :param own: with options that name kernels.
+    :param scenario: with the scenario as an option.
+    """
     parser.add_argument(
         "--platform",
         required=required,
@@ -76,7 +84,10 @@ def add_cell(
     parser.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
     )
-    _add_own(parser.add_argument_group("kernels of your own"))
+    if own:
+        _add_own(parser.add_argument_group("kernels of your own"))
+    else:
+        parser.set_defaults(kernel=[], patch=[], boot=[], switch=[])
     _add_controls(
         parser.add_argument_group("model parameters, to see whether a result depends on them")
     )

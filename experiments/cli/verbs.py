@@ -11,9 +11,11 @@ import argparse
 from typing import Protocol
 
 from eascope.experiments.cli import (
+    bisect,
     bound,
     cache,
     characterise,
+    check,
     compare,
     derive,
     diff,
@@ -22,6 +24,7 @@ from eascope.experiments.cli import (
     explain,
     export,
     gc,
+    ladder,
     list_names,
     part,
     plan,
@@ -62,7 +65,10 @@ VERBS: dict[str, Verb] = {
     "schema": schema,
     "run": run,
     "compare": compare,
+    "check": check,
     "diff": diff,
+    "ladder": ladder,
+    "bisect": bisect,
     "bound": bound,
     "plan": plan,
     "sweep": sweep,

@@ -78,6 +78,14 @@ def _kernel(spec: Kernel) -> KernelArtefact:
     return built_once(partial(kernel, spec))
 
 
+def kernel_code(names: Names) -> str:
+    """The digest of the code of a cell's kernel (`kernels.code`), which is built if missing.
+
+    :raises EascopeError: when it cannot be had.
+    """
+    return _kernel(names.kernel).code
+
+
 def check_kernels_differ(asked: Iterable[Names]) -> None:
     """Refuse variants that are the same, and a person's patches or tree that change no code.
 

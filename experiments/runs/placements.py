@@ -67,11 +67,13 @@ def loads_of(run: Derived, names: Names) -> list[Load]:
     A task's work is counted by its time, in which a kernel's own instructions are few but slow. So
     it is at most as much as loops of all instructions that were executed.
     """
-    largest = names.platform.largest
+    largest, table = names.platform.largest, run.table("intervals")
     top = 1e6 * names.activity.instructions_per_us(largest, largest.max_khz)
-    executed = sum(run.table("intervals")["instructions"].drop_nulls().to_list()) / top
+    known = "instructions" in table.columns
+    counted: list[int] = table["instructions"].drop_nulls().to_list() if known else []
     work, tasks = run.result.task_work_s, {task.name: task for task in run.cell.tasks}
-    part = min(1.0, executed / whole) if (whole := sum(work.values())) else 1.0
+    whole, executed = sum(work.values()), sum(counted) / top
+    part = min(1.0, executed / whole) if whole and counted else 1.0
     return [
         Load(len(tasks[task.name].threads), part * work.get(task.name, 0.0), cpus, task.memory)
         for task, cpus in zip(names.scenario.tasks, allowed_cpus(names), strict=True)

@@ -224,6 +224,13 @@ def _steps(task: Task) -> list[Step]:
 
 def check_measures(scenario: Scenario, tables: Sequence[StrictTable]) -> None:
     """Check that expectations name measures that a run of this scenario can have."""
+    for table in tables:
+        if wrong := wrong_measure(scenario, table.text("statement")):
+            raise table.line(WrongValue("statement", *wrong))
+
+
+def wrong_measure(scenario: Scenario, statement: str) -> tuple[str, str] | None:
+    """The first measure of a statement that no run of this scenario has, and what is allowed."""
     programs = [program.name for program in scenario.programs]
     named = {
         "task": [*(task.name for task in scenario.tasks), *programs],
@@ -231,16 +238,14 @@ def check_measures(scenario: Scenario, tables: Sequence[StrictTable]) -> None:
         "load": [load.name for load in scenario.interrupts],
         "group": [NO_GROUP, *(group.name for group in scenario.groups)] if scenario.groups else [],
     }
-    for table in tables:
-        for measure in parse_statement(table.text("statement")).measures:
-            wrong = wrong_path(measure.path, named)
-            wrong = wrong or _wrong_measure(measure.path, scenario)
-            if wrong:
-                path = ".".join(measure.path)
-                raise table.line(WrongValue("statement", path, f"a measure: {wrong}"))
+    for measure in parse_statement(statement).measures:
+        wrong = wrong_path(measure.path, named) or _wrong_printed(measure.path, scenario)
+        if wrong:
+            return ".".join(measure.path), f"a measure: {wrong}"
+    return None
 
 
-def _wrong_measure(path: Sequence[str], scenario: Scenario) -> str:
+def _wrong_printed(path: Sequence[str], scenario: Scenario) -> str:
     """Why a program cannot give this measure, in words; empty for all other measures."""
     if path[0] != PROGRAM:
         return ""

@@ -51,7 +51,7 @@ def _of_scenario(name: str, platform: Platform, own: Own) -> object:
     return name, clusters, platform.capacities, platform.largest.name
 
 
-class _KeptFiles(Files):
+class KeptFiles(Files):
     """Reads each file once."""
 
     #: What a method's answer depends on.
@@ -111,7 +111,7 @@ class Resolver:
     def __init__(self, folder: Path, file: str) -> None:
         self._folder = folder
         self._file = file
-        self._files = _KeptFiles()
+        self._files = KeptFiles()
         self._platforms: dict[tuple[str, str], str] = {}
         #: Figures of base platforms, by name.
         self._bases: dict[str, object] = {}

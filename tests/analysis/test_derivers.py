@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Derivation in processes: the bytes of this one's, its errors, and no process that is left."""
 
+import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,3 +48,19 @@ def test_an_error_is_this_process_s(tmp_path: Path, platform: Platform, activity
     (run / "trace.dat").write_bytes(b"x")
     with derivers(1) as derived, pytest.raises(EascopeError, match=r"trace\.dat"):
         derived(run, platform, activity, [BilledBy().model(platform, activity)], record)
+
+
+def test_who_asked_may_end_first(tmp_path: Path, platform: Platform, activity: Activity) -> None:
+    """An interrupted command leaves no traceback of its derivers."""
+    what = (tmp_path, platform, activity, [BilledBy().model(platform, activity)], None)
+    with subprocess.Popen(
+        [sys.executable, "-m", "eascope.analysis.derivers"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = None
+        assert process.communicate(pickle.dumps(what))[1] == b""
+    assert process.returncode == 0

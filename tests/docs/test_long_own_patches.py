@@ -148,7 +148,7 @@ OWN_KERNEL, SERIES = "docs/recipes/your-own-kernel.md", "docs/recipes/your-patch
     ("page", "release", "wanted", "count"),
     [
         ("README.md", DEFAULT, "", 3),
-        (SERIES, DEFAULT, "", 4),
+        (SERIES, DEFAULT, "", 6),
         (SERIES, LATER, "", 2),
         (OWN_KERNEL, DEFAULT, "--patch", 1),
         (OWN_KERNEL, LATER, "--kernel", 1),

@@ -37,6 +37,7 @@ PAGES = [
 OF_CI = "CI runs it as it stands (.ci/run)"
 OF_THE_HOST = "its exit code is about the host; tests/experiments has its cases"
 READERS_OWN = "needs the reader's patch or tree of Linux; test_long_own_patches.py types it"
+READERS_SERIES = "needs the reader's series; tests/experiments/cli/test_check.py checks one"
 READERS_RECORDING = "needs a recording; test_recordings.py imports and checks one"
 BUILDROOT = "needs a checkout of Buildroot; the long tests of rootfs build with one"
 CAMPAIGN = "runs hundreds of cells; tests/research and tests/experiments run fewer"
@@ -49,6 +50,7 @@ NOT_TYPED = {
     "my-idea": READERS_OWN,
     "~/linux": READERS_OWN,
     "KERNEL_SRC=": READERS_OWN,
+    "check v2.mbx": READERS_SERIES,
     "phone.perfetto-trace": READERS_RECORDING,
     "IMAGE_PROVIDER=buildroot": BUILDROOT,
     "EASCOPE_IMAGE_PROVIDER=buildroot": BUILDROOT,

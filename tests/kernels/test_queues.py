@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from eascope.host.cache import sha256_bytes
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.queues import (
     added_files,
@@ -15,6 +16,7 @@ from eascope.kernels.queues import (
     patch_label,
     series_digest,
     series_patches,
+    write_patch,
 )
 from eascope.kernels.source import Source
 from tests.support.queues import apply_series
@@ -201,6 +203,72 @@ def test_a_release_has_patches_of_its_own(toy: Toy) -> None:
         apply_series(tree, queue, Source("7.3.9", "7.3.9-1", "0" * 64))
 
 
+def in_context(queue: Path) -> tuple[Path, bytes]:
+    """The place and the bytes of a patch of 7.3 that differs from the toy's in context alone."""
+    own = ported(queue, "7.3/0001-change.patch\n") / "7.3/0001-change.patch"
+    whole = own.read_bytes().replace(b"@@ -2,7 +2,7 @@\n line 2", b"@@ -1,7 +1,7 @@ f()\n line two")
+    own.write_bytes(whole)
+    return own, whole
+
+
+def test_a_patch_of_which_few_lines_differ_lies_as_these(toy: Toy) -> None:
+    tree, queue = toy(LINES.replace("line 2", "line two").replace("line 1\n", ""))
+    own, whole = in_context(queue)
+    before = series_digest([queue], "7.3")
+    write_patch(own, whole)
+    assert not own.exists()
+    lines = f"sha256:{sha256_bytes(whole)}\n8:@@ -1,7 +1,7 @@ f()\n9: line two\n"
+    assert own.with_suffix(".lines").read_text() == lines
+    [patch] = series_patches(queue, "7.3")
+    assert patch.read_bytes() == whole
+    assert patch_label(patch) == "toy/7.3/0001-change.patch"
+    assert series_digest([queue], "7.3") == before
+    apply_series(tree, queue, Source("7.3.9", "7.3.9-1", "0" * 64))
+    assert "line five" in (tree / "file.c").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(" line 8\n", ""), ("line", "row")],
+    ids=["number of lines", "most lines"],
+)
+def test_a_patch_that_differs_in_many_lines_is_whole(toy: Toy, old: str, new: str) -> None:
+    own, whole = in_context(toy(LINES)[1])
+    write_patch(own, whole)
+    other = whole.decode().replace(old, new).encode()
+    write_patch(own, other)
+    assert own.read_bytes() == other != whole
+    assert not own.with_suffix(".lines").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("0001-change.patch", "line five", "line fife"),
+        ("0001-change.patch", "@@ -2", "\n@@ -2"),
+        ("7.3/0001-change.lines", "line two", "line 2"),
+        ("7.3/0001-change.lines", "sha256:", "sha512:"),
+        ("7.3/0001-change.lines", "9:", "nine:"),
+    ],
+)
+def test_another_result_of_a_context_is_one_line(toy: Toy, file: str, old: str, new: str) -> None:
+    _, queue = toy(LINES)
+    own, whole = in_context(queue)
+    write_patch(own, whole)
+    (queue / file).write_text((queue / file).read_text().replace(old, new))
+    wrong = refusal(series_patches, queue, "7.3")
+    assert wrong.startswith(f"{own.with_suffix('.lines')}: sha256 = '")
+    assert f"{queue / '0001-change.patch'} with these lines; restore both files, or" in wrong
+
+
+def test_a_context_without_its_patch_is_one_line(toy: Toy) -> None:
+    _, queue = toy(LINES)
+    own, whole = in_context(queue)
+    write_patch(own, whole)
+    (queue / "0001-change.patch").unlink()
+    assert "restore both files" in refusal(series_patches, queue, "7.3")
+
+
 def test_a_queue_without_an_order_for_a_release_has_the_usual(toy: Toy) -> None:
     _, queue = toy(LINES)
     assert not is_ported(queue, "7.3")
@@ -227,10 +295,15 @@ def test_a_queue_for_one_release_alone_has_none_for_others(toy: Toy) -> None:
         ("7.3/0001-change.patch\n", "does not name 0002-more.patch; add it"),
     ],
 )
-def test_a_wrong_order_for_a_release_is_one_line(toy: Toy, lines: str, words: str) -> None:
+@pytest.mark.parametrize("context", [False, True])
+def test_a_wrong_order_for_a_release_is_one_line(
+    toy: Toy, lines: str, words: str, context: bool
+) -> None:
     _, queue = toy(LINES)
     shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
-    ported(queue, lines)
+    own = ported(queue, lines) / "7.3/0001-change.patch"
+    if context:
+        write_patch(own, own.read_bytes())
     wrong = refusal(series_patches, queue, "7.3")
     assert wrong.startswith(f"{queue / 'series-7.3'}: ")
     assert words in wrong

@@ -14,9 +14,12 @@ from eascope.kernels.drift import touched_files
 from eascope.kernels.kconfig import configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.queues import (
+    LINES_FILE,
     added_files,
     is_ported,
     own_files,
+    patch_file,
+    patches_in,
     series_patches,
 )
 from eascope.kernels.releases import DEFAULT, RELEASES
@@ -124,7 +127,7 @@ def test_a_series_may_add_its_file_where_all_do(tmp_path: Path, release: str) ->
 
 def test_every_patch_says_who_and_why() -> None:
     for queue in queues():
-        for patch in sorted(queue.rglob("*.patch")):
+        for patch in map(patch_file, [*patches_in(queue), *patches_in(queue / "7.3")]):
             head, _, body = patch.read_text().partition("\n\n")
             message = body.partition("\n---\n")[0]
             assert message.endswith(f"\nSigned-off-by: {OURS}"), patch.name
@@ -141,6 +144,21 @@ def test_every_patch_says_who_and_why() -> None:
                 assert f"\nSigned-off-by: {author[1]}\n" in message, patch.name
             else:
                 assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
+
+
+def test_the_readme_says_of_which_patches_the_context_alone_differs() -> None:
+    """Of patches that lie as the lines that differ."""
+    text = (SERIES.parent / "README.md").read_text()
+    for queue in queues():
+        found = set()
+        for patch in (path.with_suffix(".patch") for path in queue.glob(f"*/*{LINES_FILE}")):
+            made, default = patch_file(patch), queue / patch.name
+            lines = [re.findall(r"^[+-].*", path.read_text(), re.M) for path in (made, default)]
+            if lines[0] == lines[1]:
+                found.add(int(patch.name[:4]))
+        table = text.partition(f"| {queue.name} | on 7.3 |")[2].partition("\n\n")[0]
+        rows = re.findall(r"^\| (.*) \| context differs \|$", table, re.MULTILINE)
+        assert {int(number) for row in rows for number in row.split(", ")} == found, queue.name
 
 
 @pytest.mark.parametrize("queue", ["sum", "feec"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A queue becomes commits and the same queue again."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,7 @@ from eascope.kernels.patching import PatchFailed
 from eascope.kernels.queues import changed_files, own_files, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source
-from eascope.kernels.tree import main, open_tree, save_tree
+from eascope.kernels.tree import _write, main, open_tree, save_tree
 from eascope.kernels.variants import SERIES, load_catalogue
 from tests.support.queues import source_files, source_of
 
@@ -82,6 +83,7 @@ def test_releases_and_queues_share_what_is_the_same(tmp_path: Path, name: str) -
     shutil.copytree(SERIES, series)
     saved = save_tree(folder, kernel, series / kernel.series[-1])
     assert {str(path.parent.relative_to(series)) for path in saved} == SHARING[name]
+    assert all(path.is_file() for path in saved)
     files = {path.relative_to(series) for path in series.rglob("*") if path.is_file()}
     assert files == {path.relative_to(SERIES) for path in SERIES.rglob("*") if path.is_file()}
     for file in files:
@@ -94,6 +96,24 @@ def test_saving_the_default_leaves_other_releases_alone(tree: Path, tmp_path: Pa
     save_tree(tree, load_catalogue().kernels["base"], queue)
     assert (queue / "series-7.3").read_text() == (SERIES / "base/series-7.3").read_text()
     assert list((queue / "7.3").iterdir())
+
+
+def test_a_changed_default_leaves_the_patches_of_other_releases_alone(tmp_path: Path) -> None:
+    """One patch moves, one changes, one goes: 7.3's forms stay the same, the latter two whole."""
+    queue = shutil.copytree(SERIES / "base", tmp_path / "base")
+    before = [patch.read_bytes() for patch in series_patches(queue, "7.3")]
+    *kept, changed, gone = sorted((queue / "7.3").glob("*.lines"))
+    moved = kept[0]
+    texts = {patch.name: patch.read_text() for patch in series_patches(queue)[1:]}
+    name = f"{moved.stem}.patch"
+    texts[name] = re.sub(r"(?m)^@@ -\d+", "@@ -1", texts[name])
+    name = f"{changed.stem}.patch"
+    texts[name] = re.sub(r"(?m)^(.+)$", r"\1 ", texts[name])
+    del texts[f"{gone.stem}.patch"]
+    _write(queue, texts, DEFAULT)
+    assert [patch.read_bytes() for patch in series_patches(queue, "7.3")] == before
+    assert sorted((queue / "7.3").glob("*.lines")) == kept
+    assert {changed.with_suffix(".patch"), gone.with_suffix(".patch")} < {*queue.glob("7.3/*")}
 
 
 def test_one_commit_per_patch(tree: Path) -> None:

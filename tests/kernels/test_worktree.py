@@ -7,11 +7,12 @@ from threading import Thread
 import pytest
 
 from eascope.experiments import doctor
+from eascope.host.dry import NotBuilt, nothing_built
 from eascope.host.errors import EascopeError, RequestError
 from eascope.kernels import worktree as module
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.source import Source
-from eascope.kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, worktree
+from eascope.kernels.worktree import FOLDER, KEPT_OBJECTS, OUT, try_to_apply, worktree
 from tests.support.waiting import until
 
 FILES = ("a.c", "b.c", "c.c")
@@ -229,3 +230,33 @@ def test_who_waits_for_another_build_says_so(
         "  waiting for another process, which builds a kernel in the same tree",
         "has it",
     ]
+
+
+def test_trying_leaves_the_kept_tree_as_it_is(toy: Toy, tmp_path: Path) -> None:
+    """A copy has other patches taken back, and those of the queue applied."""
+    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    other = queue(tmp_path, "other", ("a.c", 4, "four"), ("b.c", 5, "five"))
+    wrong = queue(tmp_path, "wrong", ("c.c", 5, "five"), ("b.c", 15, "none"))
+    with nothing_built(), pytest.raises(NotBuilt, match=r"tree of Linux 6\.12\.0"):
+        try_to_apply(toy, [other])
+    with worktree(toy, [base]) as tree:
+        before = (stamps(tree), (tree.parent / "tree.json").read_bytes())
+    with nothing_built():
+        try_to_apply(toy, [other])
+        with pytest.raises(PatchFailed, match=r"^wrong/0002-change\.patch does not .*: b\.c: hunk"):
+            try_to_apply(toy, [wrong])
+    assert (stamps(tree), (tree.parent / "tree.json").read_bytes()) == before
+    assert Toy.unpacked == 1
+
+
+def test_trying_where_there_is_no_tree_unpacks_one(toy: Toy, tmp_path: Path) -> None:
+    try_to_apply(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))])
+    with worktree(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))]):
+        assert Toy.unpacked == 1
+
+
+def test_a_patch_of_a_file_that_is_not_there_names_it(toy: Toy, tmp_path: Path) -> None:
+    with pytest.raises(PatchFailed) as caught:
+        try_to_apply(toy, [queue(tmp_path, "q", ("gone.c", 5, "five"))])
+    line = str(caught.value).splitlines()[0]
+    assert line == f"q/0001-change.patch does not apply to {toy.label}: gone.c: no such file there:"
