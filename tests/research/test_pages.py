@@ -51,7 +51,12 @@ from research.run import TABLES
 #: perf is in no package of Debian's arm64 that the guest could have; the other is an example that
 #: tests/experiments/scenario/test_interrupts_guest.py runs.
 NOT_RUN = ("eas/sched-pipe-perf", "eas/interrupted-big")
-COMPARED = [name for name in studies() if plan_of(STUDIES / name).comparison]
+#: Studies that `research.run` measures.
+COMPARED = [
+    name
+    for name in studies()
+    if (plan := plan_of(STUDIES / name)).comparison and not plan.measured_by
+]
 
 
 @pytest.fixture(scope="module")
