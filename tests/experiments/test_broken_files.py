@@ -267,7 +267,7 @@ def refused(load: Load, path: Path, key: str, how: str) -> str:
         line = str(error)
         # Long paths of keys are shown by their beginning.
         told = line.startswith(str(path)) and (key[:12] in line or how == "text")
-        told = told and ("allowed: " in line or "no such key" in line)
+        told = told and any(word in line for word in ("allowed: ", "expected ", "no such key"))
         return "" if told and "\n" not in line and len(line) < 800 + len(str(path)) else line
     return "" if how == "text" else "it loads"
 

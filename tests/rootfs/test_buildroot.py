@@ -270,7 +270,7 @@ def test_a_file_of_the_overlay_that_the_image_has(
     assert parse(image.path.read_bytes())["bin/more"][1] == b"more"
     assert set(image.provenance.overlay) == {"bin/more"}
     (site / "overlay/bin/busybox").write_bytes(b"mine")
-    with pytest.raises(EascopeError, match="the guest image has a /bin/busybox of its own"):
+    with pytest.raises(EascopeError, match="the guest image already has /bin/busybox"):
         buildroot_image.buildroot_image("minimal", ())
 
 

@@ -95,7 +95,9 @@ def test_the_image_has_the_programs_and_the_overlay(
     assert with_overlay.provenance.sha256 != plain.provenance.sha256
     assert set(with_overlay.provenance.overlay) == {"bin/perf"}
     (tmp_path / "overlay" / "bin" / "busybox").write_bytes(b"another")
-    with pytest.raises(EascopeError, match=r"overlay/bin/busybox: the guest image has a /bin/busy"):
+    with pytest.raises(
+        EascopeError, match=r"overlay/bin/busybox: the guest image already has /bin/busy"
+    ):
         initramfs(COPIES)
 
 

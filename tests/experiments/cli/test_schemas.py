@@ -118,7 +118,7 @@ def test_every_key_says_what_it_is(kind: str) -> None:
 
 def test_a_key_is_explained() -> None:
     assert output_of("explain", "scenario.task.phase.run_us") == (
-        "scenario.task.phase.run_us: work, by the largest CPU at its top OPP\n"
+        "scenario.task.phase.run_us: work: its time on the largest CPU at top OPP\n"
         "  an integer in 1..600000000 (us); optional\n"
     )
     lines = output_of("explain", "core.parameters.issue_width").splitlines()

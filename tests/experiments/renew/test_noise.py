@@ -101,7 +101,9 @@ def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.Mon
         key = f"{request.variant} {request.seed}"
         return SimpleNamespace(names=names, record=record, simkey=key, asked=key)
 
-    def ran(cells: Sequence[SimpleNamespace], read: object) -> list[dict[BilledBy, Derived]]:
+    def ran(
+        cells: Sequence[SimpleNamespace], read: object, *, at_once: bool
+    ) -> list[dict[BilledBy, Derived]]:
         seeds = [replace(stated("mainline", cell.record.seed), cell=cell.record) for cell in cells]
         return [{BilledBy(): each} for each in seeds]
 

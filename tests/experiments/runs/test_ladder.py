@@ -78,7 +78,7 @@ def test_what_would_be_run_is_planned(command: tuple[str, ...], runs: StandInRun
     plan = json_inside(*command[:-2], "--seeds", "1", "--dry-run")
     assert [(cell["variant"], cell["state"]) for cell in plan["cells"]] == [
         *((name, "to run") for name in ("base", "idea-1", "idea-2")),
-        *(("idea-3", "not known"), ("idea", "to run")),
+        *(("idea-3", "unknown"), ("idea", "to run")),
     ]
     assert "kernel idea-3" in [each["what"] for each in plan["to_build"]]
     assert runs.cells == []

@@ -62,8 +62,8 @@ def test_what_is_not_done_is_missing_and_said(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--measure", "energy_j.totl"], "totl (did you mean energy_j.total?): allowed: a measure"),
-        (["--against", "seed"], "--against seed: allowed: an axis of"),
+        (["--measure", "energy_j.totl"], "totl (did you mean energy_j.total?): expected a measure"),
+        (["--against", "seed"], "--against seed: expected an axis of"),
         (["--against", "platform"], "with more than one value: variant"),
         (["--figure", "f"], "--figure f works only with --against and one --measure"),
         (["--out", "nowhere/table.csv"], "--out 'nowhere/table.csv': expected a file in an"),
