@@ -116,20 +116,20 @@ class Machine:
         """
         program = _Program()
         opps = [(cluster, opp.khz) for cluster in self.platform.clusters for opp in cluster.opps]
-        nothing = sum(
-            len(cluster.cpus) * min(self._at(cluster, "idle")) + min(self._at(cluster, "off"))
+        off = {
+            cluster.index: len(cluster.cpus) * min(self._at(cluster, "idle"))
+            + min(self._at(cluster, "off"))
             for cluster in self.platform.clusters
-        )
+        }
         window = program.variable(
-            nothing + self._chip[1], window_s, least=0.0 if may_end else window_s
+            sum(off.values()) + self._chip[1], window_s, least=0.0 if may_end else window_s
         )
         chip = program.variable(self._chip[0] - self._chip[1], window_s)
         on: dict[tuple[int, int], int] = {}
         busy: dict[tuple[int, int], int] = {}
         for cluster, khz in opps:
             powers = self._powers[cluster.index, khz]
-            off = len(cluster.cpus) * min(self._at(cluster, "idle")) + min(self._at(cluster, "off"))
-            more = powers.on + len(cluster.cpus) * powers.idle - off
+            more = powers.on + len(cluster.cpus) * powers.idle - off[cluster.index]
             on[cluster.index, khz] = program.variable(more, window_s)
             for cpu in cluster.cpus:
                 busy[cpu, khz] = program.variable(powers.active - powers.idle, window_s)

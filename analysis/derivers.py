@@ -54,6 +54,8 @@ class Derivers:
             pickle.dump(what, _pipe(process.stdin))
             _pipe(process.stdin).flush()
             answer: list[Derived] | EascopeError = pickle.load(_pipe(process.stdout))
+        except (EOFError, BrokenPipeError) as error:
+            raise EascopeError(f"{what[0]}: the process that derived it has ended") from error
         finally:
             self._free.put(process)
         if isinstance(answer, EascopeError):

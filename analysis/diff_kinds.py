@@ -40,7 +40,7 @@ class KindRow:
     """A kind over seeds.
 
     :param spans: the number of its spans, all seeds together.
-    :param seeds: in how many it was seen, and in how many it was the first.
+    :param seeds: in how many it was seen; ``firsts``: in how many it was the first.
     :param mj: the energy of B less that of A in its spans, of each seed.
     """
 
@@ -49,11 +49,6 @@ class KindRow:
     seeds: int
     firsts: int
     mj: tuple[float, ...]
-
-    @property
-    def estimate(self) -> Estimate:
-        """The mean over seeds."""
-        return estimate(lambda means: means["mj"], [{"mj": self.mj}])
 
 
 def kind_of(pair: Pair, diff: RunDiff) -> Kind:
@@ -129,9 +124,13 @@ def kinds_text(diffs: Sequence[RunDiff]) -> str:
 
 
 def _numbers(values: Sequence[float]) -> tuple[str, str]:
-    mean = estimate(lambda means: means["mj"], [{"mj": values}])
+    mean = _mean(values)
     ends = mean.interval()
     return f"{mean.value:+.2f}", "" if ends is None else f"{ends[0]:+.2f} .. {ends[1]:+.2f}"
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    return estimate(lambda means: means["mj"], [{"mj": values}])
 
 
 def kinds_record(diffs: Sequence[RunDiff]) -> dict[str, Any]:
@@ -143,7 +142,7 @@ def kinds_record(diffs: Sequence[RunDiff]) -> dict[str, Any]:
             {
                 **dict(zip(("who", "decision", "a", "b"), row.kind, strict=True)),
                 **{"spans": row.spans, "seeds": row.seeds, "first_in": row.firsts},
-                **{"mj": list(row.mj), "interval_mj": row.estimate.interval()},
+                **{"mj": list(row.mj), "interval_mj": _mean(row.mj).interval()},
             }
             for row in kinds_of(diffs)
         ],

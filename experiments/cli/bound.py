@@ -60,14 +60,13 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: the request is wrong, or a run failed.
     """
     from eascope.experiments.rtapp.export import exported
-    from eascope.experiments.runs.placements import bounds, check_loads, placed
+    from eascope.experiments.runs.placements import bounds, placed
     from eascope.experiments.runs.writable import check_runs_place
     from eascope.host.cache import write_atomic
 
     check_runs_place()
     billed, asked = billing_of(options), _names(options)
     first = asked[0]
-    check_loads(first)
     billed.check(first)
     warn(first, options.power, asked[1:])
     of = bounds(asked, billed, options.seeds, options.budget, lambda words: say(f"  {words}"))

@@ -64,3 +64,17 @@ def test_who_asked_may_end_first(tmp_path: Path, platform: Platform, activity: A
         process.stdout = None
         assert process.communicate(pickle.dumps(what))[1] == b""
     assert process.returncode == 0
+
+
+def test_a_deriver_that_was_killed_is_one_line(
+    tmp_path: Path, platform: Platform, activity: Activity
+) -> None:
+    model = BilledBy().model(platform, activity)
+    runs = [make_run(tmp_path, platform, "cas", seed) for seed in (0, 1)]
+    records = [CellRecord.read(run / "cell.json") for run in runs]
+    with derivers(1) as derived:
+        derived(runs[0], platform, activity, [model], records[0])
+        derived.processes[0].kill()
+        derived.processes[0].wait()
+        with pytest.raises(EascopeError, match="the process that derived it has ended"):
+            derived(runs[1], platform, activity, [model], records[1])
