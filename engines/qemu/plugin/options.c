@@ -20,7 +20,7 @@ static bool parse_cluster(const char *text)
 {
 	unsigned int c, first, last;
 	struct cluster *cluster;
-	int used;
+	int used = 0; /* a missing last colon leaves it as it is */
 
 	if (sscanf(text, "%u:%u-%u:%n", &c, &first, &last, &used) != 3 || c >= MAX_CLUSTERS ||
 	    last >= MAX_CPUS || first > last)

@@ -131,6 +131,7 @@ QemuEngine().run(machine, Path({str(tmp_path / "out")!r}), lambda s: print(s, fl
     [
         ("thread=single", "thread=multi", "accelerator table is not that of QEMU 10.0"),
         ("cluster=1:4-5", "cluster=1:4-6", "is not the machine that the options describe"),
+        ("cluster=1:4-5:", "cluster=1:4-5,", "wrong plugin option cluster"),
         ("latency_ns=", "latency=", "wrong plugin option latency"),
         ("dead_ns=", "limit_ns=", "plugin option dead_ns is missing"),
         ("cluster_sleep=1:2", "cluster_sleep=1:0", "wrong plugin option cluster_sleep"),
