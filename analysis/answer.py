@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eascope.analysis.compare import Comparison
+from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.difference import Difference
 from eascope.analysis.null import RecordedNull
 from eascope.analysis.ranges import PERCENT_CHANGE, cut
@@ -38,7 +38,7 @@ def _energy(comparison: Comparison, name: str) -> str:
     difference = energy.differences[name]
     of_work = "" if energy is comparison.total else f" {energy.row.label}"
     seeds = f"{difference.seeds} seeds" if difference.seeds > 1 else "one seed"
-    assumed = _assumed(comparison, name)
+    assumed = _assumed(comparison, name, energy)
     if difference.clear is None:
         words = "" if difference.percent is None else f"{difference.percent:+.1f} %"
         within = "; ".join(filter(None, (words, assumed)))
@@ -71,12 +71,12 @@ def _energy(comparison: Comparison, name: str) -> str:
     )
 
 
-def _assumed(comparison: Comparison, name: str) -> str:
+def _assumed(comparison: Comparison, name: str, energy: Line) -> str:
     """``assumptions -12.0 .. -9.1 by idle entry/exit power``, with the axis that gives each end.
 
     Empty where no other value of a model axis makes a difference that is printed.
     """
-    ends = comparison.span(name)
+    ends = comparison.span(name, energy)
     if ends is None:
         return ""
     # No sign where nothing is left of it, as in `percent_interval`.
@@ -95,7 +95,14 @@ def _parts(comparison: Comparison, name: str) -> Iterator[str]:
     if comparison.primary is comparison.total:
         yield from [f"difference: {whole.line}"] if whole else []
     elif whole and parts:
-        yield from (f"difference: {parts.line}", f"in total energy: {whole.line}")
+        percent = comparison.total.differences[name].percent
+        words = ["" if percent is None else f"{percent:+.1f} %"]
+        words += [_assumed(comparison, name, comparison.total)]
+        known = "; ".join(filter(None, words))
+        yield from (
+            f"difference: {parts.line}",
+            f"in total energy{f' ({known})' if known else ''}: {whole.line}",
+        )
 
 
 def clock_caption(comparison: Comparison) -> str:

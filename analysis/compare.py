@@ -219,23 +219,28 @@ class Comparison:
 
     def overall(self, name: str) -> Overall:
         """Whether variant ``name`` uses less or more energy, by all values of the model axes."""
-        others = [(at.axis, at.value, sign(diff)) for at, diff in self._at_others(name)]
+        others = [
+            (at.axis, at.value, sign(diff)) for at, diff in self._at_others(name, self.primary)
+        ]
         return overall(sign(self.primary.differences[name]), others)
 
-    def span(self, name: str) -> tuple[End, End] | None:
-        """The range of the difference in percent of ``name`` over the values of the model axes."""
-        percent = self.primary.differences[name].percent
+    def span(self, name: str, energy: Line | None = None) -> tuple[End, End] | None:
+        """The range of the difference in percent of ``name`` over the values of the model axes.
+
+        :param energy: `primary`, or else `total`.
+        """
+        energy = energy or self.primary
+        percent = energy.differences[name].percent
         others = [
             End(diff.percent, at.axis, at.value)
-            for at, diff in self._at_others(name)
+            for at, diff in self._at_others(name, energy)
             if diff.percent is not None
         ]
         return None if percent is None else span(percent, others)
 
-    def _at_others(self, name: str) -> list[tuple[Assumed, Difference]]:
-        """The primary difference of variant ``name`` at each other value that knows it."""
-        path = self.primary.row.path
-        found = [(at, at.difference(name, path)) for at in self.assumed]
+    def _at_others(self, name: str, energy: Line) -> list[tuple[Assumed, Difference]]:
+        """The difference of variant ``name`` at each other value that knows it."""
+        found = [(at, at.difference(name, energy.row.path)) for at in self.assumed]
         return [(at, diff) for at, diff in found if diff is not None]
 
     def parts(self, name: str, *, per_work: bool = False) -> Parts | None:

@@ -47,29 +47,17 @@ class Measurement(Placed):
             raise WrongValue("stand_in", self.stand_in, "not together with platform")
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotSimulated(Placed):
-    """A figure for which there is no scenario, and the reason."""
-
-    measured: str = key("a name of Literature.measured")
-    states: str = key("the figure")
-    missing: str = key("what we lack")
-
-
 @dataclass(frozen=True)
 class Literature:
     """The contents of the file, in its order."""
 
     documents: Mapping[str, Document] = key("sources, by name", name="document")
     measured: Mapping[str, Measurement] = key("measurements, by name")
-    not_simulated: tuple[NotSimulated, ...] = key("figures without a scenario", count=(0, 999))
 
     def check(self) -> None:
         """What is named is there."""
         for own in self.measured.values():
             own.place.one_of("document", self.documents)
-        for gap in self.not_simulated:
-            gap.place.one_of("measured", self.measured)
 
 
 def _documents() -> Mapping[str, Document]:
