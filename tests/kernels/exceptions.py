@@ -167,3 +167,34 @@ def check_pack_beside(kernel: KernelArtefact, platform: Platform, folder: Path) 
             beside.append(fields["dst_cpu"])
     assert len(beside) > 100, beside
     assert beside.count("0") <= len(beside) / 50, beside
+
+
+def check_pack_apart(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """A task in a partition of two CPUs is packed there, though CPU 4, of another one, wakes it."""
+    root, apart = "/sys/fs/cgroup", "/sys/fs/cgroup/apart"
+    writes = "while :; do usleep 8000; echo; done"
+    joins = f"echo 0 >{apart}/cgroup.procs && exec cat >/dev/null"
+    pipe = (
+        f"taskset 10 /bin/busybox sh -c '{writes}' | /bin/latnice 19 /bin/busybox sh -c '{joins}'"
+    )
+    script = [
+        f"write {FILES}/latnice_pack 16",
+        f"write {root}/cgroup.subtree_control +cpuset",
+        f"mkdir {apart}",
+        f"write {apart}/cpuset.cpus 0-1",
+        f"write {apart}/cpuset.cpus.partition root",
+        f"word {apart}/cpuset.cpus.partition root",
+        f"file /tmp/pipe {len(pipe)}",
+        pipe,
+        "spawn pipe /bin/busybox sh /tmp/pipe",
+        # It is small once its first utilization has decayed.
+        "sleep-ms 500",
+        f"write {STATS} 0",
+        "sleep-ms 400",
+        f"collect {STATS} stats",
+        "kill pipe",
+    ]
+    done = checked(kernel.image, platform, script, folder)
+    hits, misses = (by_cpu(done.text("stats"), f"pack_{name}") for name in ("hit", "miss"))
+    assert hits[4] >= 30, (hits, misses)
+    assert sum(misses) <= sum(hits) / 10, (hits, misses)

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.guest
 #: As in tests/kernels/mutants: checks of `exceptions.py` and their arguments, by queue.
 CHECKS = {
     "base": ["check_overrun_paid", "check_floor_below_turbo", "check_filter_rt"],
-    "latnice": ["check_gate_ends", "check_search_unfit", "check_pack_beside"],
+    "latnice": [
+        *("check_gate_ends", "check_search_unfit", "check_pack_beside", "check_pack_apart"),
+    ],
 }
 #: 7.3's queue does not have the switch.
 OF_612 = {"check_filter_rt"}
