@@ -33,7 +33,7 @@ from eascope.analysis.records.cell import (
 from eascope.analysis.records.result import RESULT, Judged, PowerModelRecord, Result
 from eascope.analysis.run_data import RunData
 from eascope.analysis.statement import Absent, parse, value_at
-from eascope.analysis.trace import offline_as_idle, read_trace
+from eascope.analysis.trace import as_counted, read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
@@ -163,7 +163,7 @@ def _source(
         activity=activity,
         power=power,
         window=read_window(run / MARKS),
-        trace=offline_as_idle(read_trace(run / TRACE), platform),
+        trace=as_counted(read_trace(run / TRACE), platform, cell.settings.cmdline),
     )
 
 

@@ -31,7 +31,7 @@ from eascope.analysis.tables.split import (
     within,
 )
 from eascope.analysis.tables.tasks import thread_names
-from eascope.analysis.trace import offline_as_idle, read_trace
+from eascope.analysis.trace import as_counted, read_trace
 from eascope.analysis.window import Window, read_window
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import MARKS, NO_CLUSTER, TRACE
@@ -127,7 +127,8 @@ class Side:
     def of(cls, derived: Derived, platform: Platform) -> Side:
         """Read a run's trace and its derived tables."""
         window = read_window(derived.run / MARKS)
-        trace = offline_as_idle(read_trace(derived.run / TRACE), platform)
+        cmdline = derived.cell.settings.cmdline
+        trace = as_counted(read_trace(derived.run / TRACE), platform, cmdline)
         first = trace.events["t_ns"].min()
         begin = window.t0_ns if first is None else int(str(first)) + window.offset_ns
         warm_up = Window(min(begin, window.t0_ns), window.t0_ns, window.offset_ns)

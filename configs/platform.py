@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from eascope.configs import cpunames
@@ -413,13 +414,29 @@ class Platform:
         return tuple(
             f"{cluster.name}: {state.name}: {note}"
             for cluster in self.clusters
-            for state in cluster.idle_states[1:]
-            for note in _idle_notes(state)
+            for before, state in pairwise(cluster.idle_states)
+            for note in _idle_notes(before, state)
         )
 
 
-def _idle_notes(state: IdleState) -> Iterator[str]:
+def _idle_notes(before: IdleState, state: IdleState) -> Iterator[str]:
+    """What may not be meant so of a state and the one before it in the file, which is shallower."""
     ways_us, takes = state.entry_us + state.exit_us, state.takes
+    if state.exit_us < before.exit_us:
+        yield (
+            f"exit_us {state.exit_us} is less than that of {before.name}, a shallower state "
+            f"({before.exit_us}), which Linux takes as it is"
+        )
+    if state.residency_us <= before.residency_us:
+        yield (
+            f"residency_us {state.residency_us} is not more than that of {before.name}, a "
+            f"shallower state ({before.residency_us}), which Linux takes as it is"
+        )
+    if state.power_uw > before.power_uw:
+        yield (
+            f"power_uw {state.power_uw} is more than that of {before.name}, a shallower state "
+            f"({before.power_uw}), which is billed as it is where [idle] says stated"
+        )
     if state.residency_us < ways_us:
         yield (
             f"residency_us {state.residency_us} is less than entry_us + exit_us ({ways_us}), "

@@ -138,6 +138,8 @@ class Variant:
     """A variant, as comparisons name it.
 
     :param own: a person's, not the project's.
+    :param added: boot arguments and switches that a person's file or options state, but for those
+        that replace another value.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Variant:
     declares: Declared = key("the state that it stands for, proven by `kernels.state`")
     releases: tuple[str, ...] = key("that have its switches", choices=RELEASES, default=())
     own: bool = False
+    added: tuple[str | tuple[str, str], ...] = ()
 
     def with_more(self, boot: str, switches: Switches) -> Variant:
         """This variant with boot arguments and switches in addition, and after its own.
@@ -164,9 +167,16 @@ class Variant:
         """
         more = {argument_name(word) for word in boot.split()}
         kept = [word for word in self.boot.split() if argument_name(word) not in more]
-        written = {_written(switch): switch for switch in (*self.switches, *switches)}
+        written = {decided(switch): switch for switch in (*self.switches, *switches)}
+        words = {argument_name(word): word for word in self.boot.split()}
+        before = {decided(switch): switch for switch in self.switches}
+        new = [word for word in boot.split() if words.get(argument_name(word), word) == word]
+        news = [switch for switch in switches if before.get(decided(switch), switch) == switch]
         return replace(
-            self, boot=" ".join([*kept, *boot.split()]), switches=tuple(written.values())
+            self,
+            boot=" ".join([*kept, *boot.split()]),
+            switches=tuple(written.values()),
+            added=(*self.added, *new, *news),
         )
 
 
@@ -268,7 +278,8 @@ class Reader:
         variant = table.decoded(Variant, name=name, kernel=kernel, own=bool(file))
         if base:
             more = self.variants[base].with_more(variant.boot, variant.switches)
-            variant = replace(variant, boot=more.boot, switches=more.switches)
+            added = more.added if file else ()
+            variant = replace(variant, boot=more.boot, switches=more.switches, added=added)
         if queue:
             if queue.name in self.kernels[kernel].series:
                 raise table.error("series", f"a queue that {base} does not have")
@@ -415,7 +426,7 @@ def argument_name(word: str) -> str:
     return word.partition("=")[0].replace("-", "_")
 
 
-def _written(switch: tuple[str, str]) -> tuple[str, str]:
+def decided(switch: tuple[str, str]) -> tuple[str, str]:
     """What a switch decides: a file's value, or one feature of the scheduler."""
     path, value = switch
     return (path, value.removeprefix("NO_")) if path == FEATURES else (path, "")
