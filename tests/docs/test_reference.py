@@ -34,7 +34,7 @@ def test_a_command_leads_to_each_of_its_options(name: str) -> None:
     own = text.partition(f"\n## `eascope {name}`\n")[2].partition("\n## ")[0]
     for title in re.findall(r"\[(\w[\w ]+)\]\(#", own):
         own += text.partition(f"\n### {title[0].upper()}{title[1:]}")[2].partition("\n## ")[0]
-    parser = make_parser()._subparsers._group_actions[0].choices[name]  # type: ignore[union-attr,index,call-overload]
+    parser = make_parser()._subparsers._group_actions[0].choices[name]  # type: ignore[union-attr,index]
     options = {option for action in parser._actions for option in action.option_strings}
     assert {it for it in options - {"-h", "--help", "--json"} if it not in own} == set()
 
