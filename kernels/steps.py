@@ -13,7 +13,7 @@ from email import message_from_string
 from pathlib import Path
 
 from eascope.host.errors import RequestError, names_allowed
-from eascope.host.strict import is_name
+from eascope.host.keys import is_name
 from eascope.kernels.mails import ALLOWED, commits_of, read_patches
 from eascope.kernels.naming import OWN_IS_AS, kernel_below, kernel_named, variant_named
 from eascope.kernels.own import Own

@@ -73,8 +73,10 @@ def _switches(value: Any, context: Context) -> Switches:  # noqa: ANN401 - of TO
     return tuple((path, text) for path, text in value)
 
 
+_PAIR = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+_PAIRS = {"type": "array", "items": _PAIR}
 #: Pairs of path and value.
-SWITCHES = Form(f"a list of [path, value], both strings, {PATH_RULE}", {"type": "array"}, _switches)
+SWITCHES = Form(f"a list of [path, value], both strings, {PATH_RULE}", _PAIRS, _switches)
 
 
 def allowed_value(path: str, value: str) -> str:

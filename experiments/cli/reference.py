@@ -23,7 +23,10 @@ PAGE, CONTROLS_PAGE = REFERENCE / "command-line.md", REFERENCE / "controls.md"
 #: Commands that an option of several is listed once for.
 _COMMON = 3
 #: Pages with tables of keys; such a table, and what is before it.
-KEYS_PAGES = [REFERENCE / f"{kind}.md" for kind in ("campaigns", "core", "platform", "scenarios")]
+KEYS_PAGES = [
+    REFERENCE / f"{kind}.md"
+    for kind in ("campaigns", "core", "pipeline", "platform", "scenarios", "variants")
+]
 _KEYS = re.compile(r"(<!-- keys: (\S+) -->\n\n)(?:\|.*\n)*")
 #: What a person writes of them.
 PAGE_IN, CONTROLS_PAGE_IN = (

@@ -13,7 +13,7 @@ from eascope.experiments.sweeps.campaign_file import campaign_from
 from eascope.experiments.sweeps.point import CONTROL
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError, missing_key, shown
-from eascope.host.strict import StrictTable
+from eascope.host.keys import Place
 
 #: What messages call a campaign that has no file.
 FILE = "options"
@@ -64,7 +64,7 @@ def one_off(
     if reference is not None:
         content["reference"] = reference
     name = f"sweep-{digest_of(content)[:8]}"
-    return campaign_from(StrictTable(FILE, content), name, Path.cwd())
+    return campaign_from(Place(FILE, content), name, Path.cwd())
 
 
 def _listed(key: str, text: str) -> list[str]:
