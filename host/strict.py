@@ -40,11 +40,11 @@ def no_such_name(
     :param listing: as for `host.errors.unknown`.
     :param more: what to do instead with a file of another format.
     """
-    allowed = "allowed: a name, or a file that ends in .toml"
+    expected = "expected a name, or a file that ends in .toml"
     if os.path.isdir(name) and (Path(name).name != name or "." in name):
-        return RequestError(f"{kind} {shown(name)}: a folder: {allowed}")
+        return RequestError(f"{kind} {shown(name)} is a directory; {expected}")
     if os.path.exists(name) and not os.path.isdir(name):
-        return RequestError(f"{kind} {shown(name)}: a file: {allowed}{more}")
+        return RequestError(f"{kind} {shown(name)} is a file; {expected}{more}")
     return unknown(kind, name, known, listing)
 
 
@@ -55,14 +55,14 @@ def read_text(path: Path, kind: str) -> str:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a FIFO would wait for a writer
-            raise RequestError(f"{shown_path(path)}: not a regular file: allowed: {kind}")
+            raise RequestError(f"{shown_path(path)}: not a regular file; expected {kind}")
         return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except UnicodeDecodeError as error:
         raise RequestError(
-            f"{shown_path(path)}: byte {error.start} is not UTF-8: allowed: {kind}"
+            f"{shown_path(path)}: byte {error.start} is not UTF-8; expected {kind}"
         ) from error
     except OSError as error:
-        raise RequestError(f"{shown_path(path)}: {error.strerror}: allowed: {kind}") from error
+        raise RequestError(f"{shown_path(path)}: {error.strerror}; expected {kind}") from error
 
 
 def _parse(path: Path, language: str, parse: Callable[[str], Any]) -> Any:
@@ -75,7 +75,7 @@ def _parse(path: Path, language: str, parse: Callable[[str], Any]) -> Any:
             f"{shown_path(path)}: not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
         ) from error
     except RecursionError as error:
-        raise RequestError(f"{shown_path(path)}: nested too deeply: allowed: {language}") from error
+        raise RequestError(f"{shown_path(path)}: nested too deeply for {language}") from error
     except ValueError as error:  # TOML's own, a key given twice, an integer of 4300 digits
         reason = str(error).partition(";")[0]
         raise RequestError(f"{shown_path(path)}: not {language}: {one_line(reason)}") from error
@@ -144,7 +144,7 @@ def read_json(path: Path) -> Place:
     """
     data = _parse(path, "JSON", lambda text: parse_json(text.encode()))
     if not isinstance(data, dict):
-        raise RequestError(f"{shown_path(path)}: a {type(data).__name__}: allowed: a JSON object")
+        raise RequestError(f"{shown_path(path)}: a {type(data).__name__}; expected a JSON object")
     return Place(shown_path(path), data)
 
 

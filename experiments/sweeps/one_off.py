@@ -45,18 +45,16 @@ def one_off(
         key, equals, values = text.partition("=")
         if not equals or not key.strip() or not values.strip():
             raise RequestError(
-                f"--set {shown(text)}: allowed: KEY=VALUES, such as little.cpus=2,3,4"
+                f"--set {shown(text)}: expected KEY=VALUES, such as little.cpus=2,3,4"
             )
         kind = "controls" if key.strip().startswith(CONTROL) else "set"
         name = key.strip().removeprefix(CONTROL)
         if name in table.setdefault(kind, {}):
-            raise RequestError(
-                f"--set {shown(text)}: allowed: each key once, its values with commas"
-            )
+            raise RequestError(f"--set {shown(text)}: duplicate key; give its values with commas")
         try:
             table[kind][name] = parsed_values(values)
         except ValueError as error:
-            raise RequestError(f"--set {shown(text)}: allowed: {error}") from error
+            raise RequestError(f"--set {shown(text)}: expected {error}") from error
     summary = ", ".join([*(f"{key} {text}" for key, text in axes.items()), *settings])
     content: dict[str, Any] = {"summary": summary, "axes": table}
     if constraints:
@@ -70,7 +68,7 @@ def one_off(
 def _listed(key: str, text: str) -> list[str]:
     values = [part.strip() for part in text.split(",")]
     if not all(values):
-        raise RequestError(f"--{key} {shown(text)}: allowed: names separated by commas")
+        raise RequestError(f"--{key} {shown(text)}: expected names separated by commas")
     return values
 
 

@@ -75,7 +75,7 @@ def test_what_is_no_file_is_one_line(tmp_path: Path, case: str, read: Reader) ->
     make, words = NO_FILES[case]
     path = tmp_path / "given"
     make(path)
-    assert refusal(read, path).startswith(f"{path}: {words}: allowed: a readable ")
+    assert refusal(read, path).startswith(f"{path}: {words}; expected a readable ")
 
 
 @pytest.mark.parametrize("broken", ["a\nb", "a\x1b[2Jb", "a\u2028b", "a\rb", "a\x7f"])
