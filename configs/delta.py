@@ -42,7 +42,6 @@ class Described:
     :param top: its own figures with those of its base.
     :param base: the complete platform at the end of the chain of bases; empty for a complete file.
     :param inherited: sources of the base, some of which may no longer be needed.
-    :param own: keys that the file itself states.
     """
 
     top: Place
@@ -75,7 +74,6 @@ def describe(
 
     :param shipped: the folder whose files are complete, and whose names no other file may have.
     :param check: called with each base; raises if it is no platform.
-    :param keys: of a platform file.
     :param above: files whose base this one is.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
@@ -129,7 +127,7 @@ def with_origin(message: str, described: Described, path: Path) -> str:
 
 
 def _states(own: Any, merged: Any, dotted: str) -> bool:  # noqa: ANN401 - values of TOML
-    """Whether a file's ``own`` figures have the key that ``merged`` ones are read by.
+    """True if a file's ``own`` figures have the key that ``merged`` ones are read by.
 
     A row of a list is named there by its name or its kHz.
     """
@@ -174,7 +172,7 @@ def platform_path(name: str, directory: Path) -> Path:
 
 
 def is_shipped(path: Path, shipped: Path) -> bool:
-    """Whether ``path`` lies in the folder of the platforms that have names."""
+    """True if ``path`` lies in the folder of the platforms that have names."""
     return os.path.realpath(path.parent) == os.path.realpath(shipped)
 
 
@@ -367,10 +365,7 @@ def _merge_entries(
 
 
 def _give_sources(data: object, changes: object, own: str, keys: Mapping[str, Entry]) -> bool:
-    """Name ``own`` as the source of every figure that changes without one; whether any does.
-
-    :param keys: of the table.
-    """
+    """Name ``own`` as the source of every figure that changes without one; whether any does."""
     if not isinstance(data, dict) or not isinstance(changes, dict):
         return False
     named = {name for name in keys if {*keys[name].key.of} & {*changes}} - {*changes}

@@ -68,8 +68,6 @@ class WrongValue(Exception):
 class Place:
     """A table of a file, for the lines of rules that no key's declaration has.
 
-    :param file: the file's name for messages.
-    :param data: the parsed content.
     :param where: dotted path of this table inside the file, empty for the top.
     """
 
@@ -242,7 +240,6 @@ NAME = text_form(is_name, NAME_RULE, f"^{_NAME}$")
 class Key:
     """A key of a file.
 
-    :param summary: what it is.
     :param span: of a number: the least and the most; of a table, those of its key ``value``.
     :param choices: of a text: all that it may be, or what lists them.
     :param form: of the value; ``each``: of each entry of a list or a mapping.
@@ -315,7 +312,7 @@ class Entry:
 
     @property
     def need(self) -> str:
-        """Whether a file must have it, in words."""
+        """In words: required, optional or the default."""
         own, default = self.key, self.key.default
         if default is ...:
             return "required"

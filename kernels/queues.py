@@ -61,7 +61,7 @@ _OPTION = re.compile(r"(CONFIG_\w+=.+|#.*|)")
 
 
 def changes_something(content: bytes) -> bool:
-    """Whether a patch has a hunk, or a change that needs no hunk."""
+    """True if a patch has a hunk, or a change that needs no hunk."""
     return _CHANGE.search(content) is not None
 
 
@@ -122,7 +122,7 @@ def write_patch(patch: Path, data: bytes) -> None:
 
 
 def is_ported(folder: Path, release: str) -> bool:
-    """Whether the queue in ``folder`` has its own order for ``release``."""
+    """True if the queue in ``folder`` has its own order for ``release``."""
     return (folder / RELEASES[release].series).is_file()
 
 
@@ -184,7 +184,7 @@ def effect_digest(folder: Path, release: str = DEFAULT) -> str:
 
 
 def states_options(content: bytes) -> bool:
-    """Whether a file is a fragment of a configuration."""
+    """True if a file is a fragment of a configuration."""
     lines = [line.strip() for line in content.decode(errors="replace").splitlines()]
     return b"CONFIG_" in content and all(_OPTION.fullmatch(line) for line in lines)
 

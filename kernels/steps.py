@@ -30,7 +30,6 @@ _RANGE = re.compile(r"[^./~@][^@]*\.\.[^@]+")
 class Step:
     """A kernel with one patch more than the one of the step before.
 
-    :param variant: its name.
     :param subject: of the patch or commit; of step 0, what is below the series.
     """
 

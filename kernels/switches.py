@@ -101,7 +101,7 @@ def governors(boot: str, switches: Switches, platform: Platform) -> dict[int, st
 
 
 def sets_governor(switches: Switches) -> bool:
-    """Whether one of ``switches`` changes the governor of a policy."""
+    """True if one of ``switches`` changes the governor of a policy."""
     return any(path.endswith(f"/{_GOVERNOR}") for path, _ in switches)
 
 
@@ -158,7 +158,7 @@ def allowed_boost(path: str, value: str, platform: Platform) -> str:
 
 
 def is_switch(item: object) -> bool:
-    """Whether it is a path and a value that may be written there."""
+    """True if it is a path and a value that may be written there."""
     if not isinstance(item, list) or len(item) != 2:
         return False
     if not all(isinstance(part, str) and part and "\n" not in part for part in item):

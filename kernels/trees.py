@@ -88,7 +88,6 @@ NO_STORE = Store("", "")
 class TreeSource(Source):
     """The present state of a `Tree` as a source.
 
-    :param name: of the tree.
     :param tree: git's name of its files.
     :param store: where git finds them.
     """

@@ -64,7 +64,7 @@ BOOT_RULE = (
 
 
 def is_boot(text: str) -> bool:
-    """Whether these are boot arguments that a variant may have."""
+    """True if these are boot arguments that a variant may have."""
     names = [argument.partition("=")[0] for argument in text.split()]
     return bool(_BOOT.fullmatch(text)) and not {*names} & {*_TAKES_CPUS}
 
@@ -112,12 +112,12 @@ class Kernel:
 
     @property
     def starts_as_mainline(self) -> bool:
-        """Whether it behaves as mainline before a switch is written; sums replace the maximum."""
+        """True if it behaves as mainline before a switch is written; sums replace the maximum."""
         return not self.own and self.tree is None and "sum" not in self.series
 
     @property
     def has_latency_nice(self) -> bool:
-        """Whether tasks and groups have this attribute."""
+        """True if tasks and groups have this attribute."""
         return "latnice" in self.series
 
     def folders(self, root: Path) -> list[Path]:

@@ -26,11 +26,8 @@ MAKERS_OF_PROGRAMS = ("lisa", "ours", "provider")
 class GuestProgram:
     """A program of a guest image.
 
-    :param path: its path in the guest.
-    :param images: the images that have it.
     :param made_by: one of `MAKERS_OF_PROGRAMS`.
     :param package: Debian's, if a provider makes it; else empty.
-    :param file: its path in Debian's package.
     :param option: Buildroot's, where a provider makes it; else empty.
     :param kernel: fragments that it needs in addition to a kernel's own.
     """
@@ -55,10 +52,7 @@ class GuestData:
 
 @dataclass(frozen=True)
 class Content:
-    """The whole list.
-
-    :param images: names, with a line each.
-    """
+    """The whole list."""
 
     images: Mapping[str, str]
     programs: Mapping[str, GuestProgram]

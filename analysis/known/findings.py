@@ -62,10 +62,7 @@ def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
 
 
 def conditions_of(cell: CellRecord, power: str) -> Conditions:
-    """The conditions of a run.
-
-    :param power: name of the power model that its energy is computed with.
-    """
+    """The conditions of a run."""
     return Conditions(
         kernel=cell.kernel.source_words,
         engine=cell.engine,

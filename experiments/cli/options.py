@@ -186,7 +186,7 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
 
 
 def add_all(parser: argparse.ArgumentParser) -> None:
-    """Whether every measure is printed."""
+    """The option that prints every measure."""
     parser.add_argument("--all", action="store_true", help="print every measure")
 
 

@@ -320,7 +320,7 @@ def _others_come(
     name: str,
     step: Meet,
 ) -> bool:
-    """Whether every other task that meets at ``step`` has met there as often, or waits there."""
+    """True if every other task that meets at ``step`` has met there as often, or waits there."""
     for other, steps in tasks.items():
         if other == name or not any(isinstance(s, Meet) and s.name == step.name for s in steps):
             continue

@@ -51,7 +51,6 @@ Files = tuple[tuple[str, str], ...]
 class Group:
     """A cgroup.
 
-    :param path: in the guest.
     :param files: (name, value) of what is written there, as the kernel reads it back.
     :param cpus: those of its nearest ancestor, where it states none; None: all.
     """
@@ -63,12 +62,12 @@ class Group:
 
     @property
     def has_clamps(self) -> bool:
-        """Whether it clamps its threads."""
+        """True if it clamps its threads."""
         return any(file.startswith("cpu.uclamp.") for file, _ in self.files)
 
     @property
     def is_partition(self) -> bool:
-        """Whether its CPUs have scheduling domains of their own, or none."""
+        """True if its CPUs have scheduling domains of their own, or none."""
         return any(file == _PARTITION for file, _ in self.files)
 
     def without_latency_nice(self) -> Group:
@@ -285,10 +284,7 @@ def group_of(
 
 
 def setup(groups: Sequence[Group], written_paths: Collection[str]) -> Iterator[str]:
-    """Lines of the agent's script that make the groups and read back what was written.
-
-    :param written_paths: files that events write.
-    """
+    """Lines of the agent's script that make the groups and read back what was written."""
     if not groups:
         return
     with_cpus = any(group.cpus for group in groups)
@@ -325,10 +321,7 @@ def written(path: str, value: str) -> Iterator[str]:
 
 
 def reported(groups: Sequence[Group], written_paths: Collection[str]) -> Iterator[str]:
-    """Lines that leave in ``state.txt`` how long each group was throttled, where it has a quota.
-
-    :param written_paths: files that events write.
-    """
+    """Lines that leave in ``state.txt`` how long each group was throttled, where it has a quota."""
     for group in groups:
         quota = f"{group.path}/cpu.max" in written_paths
         if quota or any(file == "cpu.max" for file, _ in group.files):

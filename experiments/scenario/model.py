@@ -179,12 +179,12 @@ class Task:
 
     @property
     def varies(self) -> bool:
-        """Whether a seed draws its jobs."""
+        """True if a seed draws its jobs."""
         return self.work_cv > 0 or self.clock != "exact"
 
     @property
     def placed(self) -> bool:
-        """Whether the agent gives its threads what rt-app cannot."""
+        """True if the agent gives its threads what rt-app cannot."""
         stated = self.latency_nice is not None or self.slice_us is not None
         return bool(self.group) or stated or self.attributes.policy == "batch"
 
@@ -209,7 +209,7 @@ class Task:
 
     @property
     def has_prelude(self) -> bool:
-        """Whether its first phases run once, before an endless phase."""
+        """True if its first phases run once, before an endless phase."""
         return bool(self.start_cpus) or (self.repeat == 1 and len(self.phases) > 1)
 
     @property
@@ -220,7 +220,7 @@ class Task:
 
     @property
     def endless(self) -> bool:
-        """Whether it runs until it is ended from outside."""
+        """True if it runs until it is ended from outside."""
         return self.repeat is None or self.phases[-1].loops is None
 
 
@@ -329,7 +329,7 @@ class Scenario:
 
     @property
     def has_clamps(self) -> bool:
-        """Whether any thread or group of it has a clamp."""
+        """True if any thread or group of it has a clamp."""
         own = [attributes for task in self.tasks for attributes in task.all_attributes]
         clamps = {(each.uclamp_min, each.uclamp_max) for each in own}
         members = (program.member for program in self.programs)
@@ -340,7 +340,7 @@ class Scenario:
 
     @property
     def has_latency_nice(self) -> bool:
-        """Whether it states a latency_nice, which few kernels have."""
+        """True if it states a latency_nice, which few kernels have."""
         return self != self.without_latency_nice()
 
     def without_latency_nice(self) -> Scenario:

@@ -107,7 +107,7 @@ class Program:
 
     @property
     def ends_itself(self) -> bool:
-        """Whether the window may end with it."""
+        """True if the window may end with it."""
         return self.member is None or (self.role == MEASURED and self.member.stop == ITSELF)
 
     def count(self, full: bool) -> int:
@@ -211,8 +211,6 @@ class ProgramFile(Placed, Member):
 def program_from(own: ProgramFile, image: str, groups: Sequence[Group]) -> Program:
     """One ``[[program]]``.
 
-    :param image: the scenario's guest image.
-    :param groups: the scenario's.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     place, kind = own.place, KINDS[own.run]

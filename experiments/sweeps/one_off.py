@@ -33,7 +33,6 @@ def one_off(
     """The campaign of a command's options; its name is a digest of them.
 
     :param axes: values with commas, by axis.
-    :param settings: ``KEY=VALUES``.
     :raises RequestError: one line: the option, its value, what is allowed.
     """
     for key in ("platform", "scenario", "variant"):
