@@ -29,9 +29,10 @@ from eascope.experiments.scenario.checks import (
     check_programs,
     check_tasks,
 )
+from eascope.experiments.scenario.clamps import CPUS
 from eascope.experiments.scenario.conditions import ConditionsFile, SourceConditions
 from eascope.experiments.scenario.events import EventFile, events_of
-from eascope.experiments.scenario.groups import CPUS, GroupFile, groups_of
+from eascope.experiments.scenario.groups import GroupFile, groups_of
 from eascope.experiments.scenario.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
 from eascope.experiments.scenario.jobs import jobs_of, meeting
 from eascope.experiments.scenario.model import (

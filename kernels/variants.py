@@ -351,10 +351,10 @@ class Reader:
             own = {"source": shown_path(file), "deviations": []} if file else {}
             stated = {**inherited, **own, "boot": "", "switches": [], **place.data}
             place = Place(place.file, stated, place.where)
-        kind: type[VariantFile] = OwnFile if file else VariantFile
+        kind: Any = OwnFile if file else VariantFile
         place.only(entries_of(kind))
         kernel = place.one_of("kernel", self.kernels)
-        read = place.decoded(kind)
+        read: VariantFile = place.decoded(kind)
         queue = _queue(file, read) if file and isinstance(read, OwnFile) else None
         variant = read.variant(name, own=bool(file))
         if base:

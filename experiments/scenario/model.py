@@ -21,8 +21,9 @@ from eascope.analysis.records.cell import (
     WorkRecord,
 )
 from eascope.configs.cpunames import CpuNameError
+from eascope.experiments.scenario.clamps import CPUS
 from eascope.experiments.scenario.conditions import SourceConditions
-from eascope.experiments.scenario.groups import CPUS, LATENCY_NICE, Group
+from eascope.experiments.scenario.groups import LATENCY_NICE, Group
 from eascope.experiments.scenario.program import Program
 from eascope.experiments.scenario.recorded import Recorded
 from eascope.experiments.scenario.rtapp_grammar import RtAppFile

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
-from eascope.experiments.scenario.groups import A_GROUP, CPUS, NO_CLAMPS, Clamps, Group, group_of
+from eascope.experiments.scenario.clamps import CPUS, NO_CLAMPS, Clamps
+from eascope.experiments.scenario.groups import A_GROUP, Group, group_of
 from eascope.experiments.scenario.program_kinds import KINDS, Kind, measured
 from eascope.host.keys import (
     Context,
