@@ -185,7 +185,6 @@ class Span:
     """A part of both runs, from one pair of moments (ns since START) to the next.
 
     :param decision: the one that differs, with which it begins; None: they agree, or none has yet.
-    :param fj: the energy of B less that of A.
     """
 
     t0_ns: tuple[int, int]
@@ -195,7 +194,7 @@ class Span:
 
     @property
     def in_both(self) -> bool:
-        """Whether it lasts in both runs."""
+        """True if it lasts in both runs."""
         return all(end > begin for begin, end in zip(self.t0_ns, self.t1_ns, strict=True))
 
 
@@ -227,7 +226,7 @@ class RunDiff:
 
     @property
     def same(self) -> bool:
-        """Whether no decision differs."""
+        """True if no decision differs."""
         return self.a.streams.digest == self.b.streams.digest
 
     @cached_property

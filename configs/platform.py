@@ -80,7 +80,6 @@ class Takes:
 
     :param last_entry_us: of the last CPU of the cluster that enters it.
     :param first_exit_us: of the first one that leaves it while all are in it.
-    :param stated: whether the file states it.
     """
 
     entry_us: int = key("time to enter the state", *_TIME)
@@ -98,7 +97,7 @@ class Takes:
 
     @property
     def by_cluster(self) -> bool:
-        """Whether it matters who enters last and leaves first."""
+        """True if it matters who enters last and leaves first."""
         return (self.last_entry_us, self.first_exit_us) != (self.entry_us, self.exit_us)
 
     @property
@@ -196,7 +195,7 @@ class Cluster:
 
     @property
     def has_turbo(self) -> bool:
-        """Whether OPPs are turbo OPPs: the fastest ones."""
+        """True if OPPs are turbo OPPs: the fastest ones."""
         return self.opps[-1].turbo
 
     def opp(self, khz: int) -> Opp:
@@ -280,7 +279,7 @@ class Platform:
 
     @property
     def one_llc(self) -> bool:
-        """Whether all CPUs share the last-level cache."""
+        """True if all CPUs share the last-level cache."""
         return self.llc == LLC_ALL
 
     @property

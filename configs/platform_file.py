@@ -41,7 +41,7 @@ from eascope.configs.source import SOURCE, cited, sources_of
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import RequestError, bad_input
 from eascope.host.keys import NAME, Place, Placed, entries_of, key, maybe, named, same
-from eascope.host.strict import StrictTable, read_toml
+from eascope.host.strict import read_toml
 
 PLATFORMS = Path(__file__).resolve().parent / "platforms"
 
@@ -267,7 +267,7 @@ def _check_budget(budget: PackageBudget, place: Place, clusters: Sequence[Cluste
         raise rows[-1].error("cpus", f"{total} in the last step, all CPUs of the platform")
 
 
-def _digest(top: StrictTable, clusters: Sequence[Cluster]) -> str:
+def _digest(top: Place, clusters: Sequence[Cluster]) -> str:
     """The digest of all figures of the platform and its cores; axes do not count."""
     cores = {cluster.core.name: read_toml(cluster.core.path).data for cluster in clusters}
     figures = {key: value for key, value in top.data.items() if key != "axes"}

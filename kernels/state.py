@@ -63,12 +63,12 @@ refused=$(
 
 
 def asymmetric(variant: Variant, platform: Platform) -> bool:
-    """Whether the kernel is given CPUs of different capacities."""
+    """True if the kernel is given CPUs of different capacities."""
     return variant.dtb != "nocap" and len(set(platform.capacities)) > 1
 
 
 def eas_possible(variant: Variant, platform: Platform) -> bool:
-    """Whether the kernel can enable EAS: it wants different capacities, and schedutil alone."""
+    """True if the kernel can enable EAS: it wants different capacities, and schedutil alone."""
     found = governors(variant.boot, variant.switches, platform)
     return asymmetric(variant, platform) and {*found.values()} == {EAS_GOVERNOR}
 

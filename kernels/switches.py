@@ -75,8 +75,10 @@ def _switches(value: Any, context: Context) -> Switches:  # noqa: ANN401 - of TO
     return tuple((path, text) for path, text in value)
 
 
+_PAIR = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+_PAIRS = {"type": "array", "items": _PAIR}
 #: Pairs of path and value.
-SWITCHES = Form(f"a list of [path, value], both strings, {PATH_RULE}", {"type": "array"}, _switches)
+SWITCHES = Form(f"a list of [path, value], both strings, {PATH_RULE}", _PAIRS, _switches)
 
 
 def allowed_value(path: str, value: str) -> str:
@@ -106,7 +108,7 @@ def has_idle_driver(boot: str) -> bool:
 
 
 def sets_governor(switches: Switches) -> bool:
-    """Whether one of ``switches`` changes the governor of a policy."""
+    """True if one of ``switches`` changes the governor of a policy."""
     return any(path.endswith(f"/{_GOVERNOR}") for path, _ in switches)
 
 
@@ -166,7 +168,7 @@ def allowed_boost(path: str, value: str, platform: Platform) -> str:
 
 
 def is_switch(item: object) -> bool:
-    """Whether it is a path and a value that may be written there."""
+    """True if it is a path and a value that may be written there."""
     if not isinstance(item, list) or len(item) != 2:
         return False
     if not all(isinstance(part, str) and part and "\n" not in part for part in item):
