@@ -141,6 +141,7 @@ def test_only_some_comparisons_are_made_again() -> None:
     )
     assert [c.scenarios for c in only(three, ["eas/game"]).comparison] == [("eas/game",)]
     assert [c.engine for c in only(three, ["gem5"]).comparison] == ["gem5"]
+    assert [c.engine for c in only(three, ["smoke"]).comparison] == [""]
     with pytest.raises(RequestError, match="unknown scenario or engine of the plan 'smkoe'"):
         only(three, ["smkoe"])
 
