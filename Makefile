@@ -50,7 +50,7 @@ generate: setup ## write everything that is generated: reference pages and schem
 	@$(PYTHON) -m eascope.analysis.measures
 	@$(PYTHON) -m research.draw
 	@$(PYTHON) -m research.variants
-	@for kind in campaign core platform scenario; do \
+	@for kind in campaign core pipeline platform scenario variant variants; do \
 		$(EASCOPE) schema $$kind | tr -d '\n' >docs/schemas/$$kind.json || exit; done
 
 accept: generate ## the same, and take what tests print as right: read git diff before you commit it

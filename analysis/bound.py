@@ -39,7 +39,6 @@ class Load:
 
     :param work_s: in s of the largest CPU at its top OPP.
     :param cpus: those on which they may run.
-    :param memory: their share of time that waits for memory.
     """
 
     threads: int

@@ -56,7 +56,7 @@ class Claim:
         return EQUIVALENCE if bounded else DIFFERENCE
 
     def decided(self, interval: tuple[float, float]) -> bool | None:
-        """Whether an interval is within the bounds; None if it is partly outside."""
+        """True if an interval is within the bounds; None if it is partly outside."""
         low, high = interval
         within = low > self.low and high < self.high
         if within or (self.includes and low >= self.low and high <= self.high):
@@ -68,10 +68,7 @@ class Claim:
 
 
 def claim_of(part: Part, positive: Callable[[Term], bool]) -> Claim | None:
-    """The claim of a comparison; None if it has neither a direction nor a margin.
-
-    :param positive: whether a term is above zero in every run.
-    """
+    """The claim of a comparison; None if it has neither a direction nor a margin."""
     left, sign, right = part.left, part.sign, part.right
     if sign not in _MIRRORED:
         return None

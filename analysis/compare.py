@@ -50,7 +50,6 @@ class Comparison:
     :param variants: derived runs by variant, each list in the order of seeds; the first variant is
         the baseline.
     :param null: the noise floor, if it was asked for.
-    :param assumed: the same at other values of the model axes.
     :param not_varied: axes that have no other value here, and why, a line each.
     """
 
@@ -113,7 +112,7 @@ class Comparison:
         return [line for row in self._rows if (line := self._line(row)) is not None]
 
     def starred(self, line: Line, variant: str) -> bool:
-        """Whether a difference is marked as one: its interval excludes zero, and not by chance.
+        """True if a difference is marked as one: its interval excludes zero, and not by chance.
 
         The primary energy is tested by itself; all others are corrected for their number.
         """

@@ -173,7 +173,7 @@ def _recorded(cell: CellRecord, event: str) -> bool:
 
 
 def recorded(cell: CellRecord) -> bool:
-    """Whether a run of ``cell`` has recorded decisions, or the energies that show them."""
+    """True if a run of ``cell`` has recorded decisions, or the energies that show them."""
     return _recorded(cell, DECISION_EVENT) or _recorded(cell, COMPUTE_EVENT)
 
 

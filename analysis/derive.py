@@ -33,7 +33,7 @@ from eascope.analysis.records.cell import (
 from eascope.analysis.records.result import RESULT, Judged, PowerModelRecord, Result
 from eascope.analysis.run_data import RunData
 from eascope.analysis.statement import Absent, parse, value_at
-from eascope.analysis.trace import offline_as_idle, read_trace
+from eascope.analysis.trace import as_counted, read_trace
 from eascope.analysis.window import read_window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
@@ -58,9 +58,7 @@ class Derived:
     """A derived run.
 
     :param path: the folder of tables and ``result.json``.
-    :param result: content of ``result.json``.
     :param cell: what the run was asked for as: the run's own ``cell.json``, or a later request's.
-    :param run: the run's folder.
     """
 
     path: Path
@@ -127,7 +125,7 @@ def is_derived(
     models: Sequence[PowerModel],
     asked: CellRecord,
 ) -> bool:
-    """Whether `derive_each` would only read; tables that are damaged count."""
+    """True if `derive_each` would only read; tables that are damaged count."""
     keys = [derived_key(_fields(asked, platform, activity, power)) for power in models]
     return all(any((root / key).is_dir() for root in roots_of(run)) for key in keys)
 
@@ -163,7 +161,7 @@ def _source(
         activity=activity,
         power=power,
         window=read_window(run / MARKS),
-        trace=offline_as_idle(read_trace(run / TRACE), platform),
+        trace=as_counted(read_trace(run / TRACE), platform, cell.settings.cmdline),
     )
 
 
@@ -308,7 +306,7 @@ def check_gets_on(source: RunData) -> None:
 
 
 def _asleep(source: RunData, thread: str, ran: set[str]) -> bool:
-    """Whether a living thread slept through the whole window, and no thread woke it."""
+    """True if a living thread slept through the whole window, and no thread woke it."""
     if thread in ran:
         return False
     end = pl.col("t_ns") + source.window.offset_ns <= source.window.t1_ns

@@ -30,10 +30,7 @@ What = tuple[Path, Platform, Activity, Sequence[PowerModel], CellRecord]
 
 
 class Derivers:
-    """Derives runs for several threads; each process is started when it is first needed.
-
-    :param count: processes, at most.
-    """
+    """Derives runs for several threads; each process is started when it is first needed."""
 
     def __init__(self, count: int) -> None:
         self.processes: list[Process] = []

@@ -19,8 +19,6 @@ class Difference:
     :param absolute: the mean of the variant less that of the baseline.
     :param percent: the same in percent of the baseline's mean; None when that is zero.
     :param low: lower end of the 95 % interval of ``absolute``; None with too few seeds.
-    :param baseline: size of the baseline's mean.
-    :param seeds: number of common seeds.
     :param paired: whether the interval is of pairs (`analysis.statistics.PAIRED_ABOVE`).
     :param correlation: of the two over seeds; None where one of them does not vary.
     :param p: of the test that there is none; None with too few seeds.
@@ -42,13 +40,13 @@ class Difference:
 
     @property
     def clear(self) -> bool | None:
-        """Whether the interval excludes zero; None when there is none."""
+        """True if the interval excludes zero; None when there is none."""
         if self.low is None or self.high is None:
             return None
         return self.low > 0 or self.high < 0
 
     def clear_above(self, floor: float | None) -> bool:
-        """Whether its interval excludes zero, and it exceeds a noise floor if one is known.
+        """True if its interval excludes zero, and it exceeds a noise floor if one is known.
 
         The interval is that of ``percent``, which is shown; where there is none, of ``absolute``.
 
@@ -76,7 +74,6 @@ def difference(
 ) -> Difference:
     """Compare two variants' values of a measure.
 
-    :param aligned: whether they are in the same order of seeds.
     :raises ValueError: when one is empty, or aligned ones are not of one length.
     """
     estimated = estimate(

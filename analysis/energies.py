@@ -45,7 +45,6 @@ class ComputedDecision:
     :param t_ns: of the first energy, in the trace's clock.
     :param woken: whether it was asked by a wake-up; else by a push of a task that is queued.
     :param prev_cpu: the task's CPU before: for a wake-up, the CPU on which it slept.
-    :param dst_cpu: the task's CPU after it.
     :param energies: the energy that the task adds to a CPU's domain, by CPU, in the kernel's order.
     """
 

@@ -106,10 +106,7 @@ _ROOM = LINES - _BELOW - 3
 
 
 def _answer(comparison: Comparison, leading: int) -> list[str]:
-    """The answer and lines of `warnings`, as many as there is room for.
-
-    :param leading: rows that the table has anyway.
-    """
+    """The answer and lines of `warnings`, as many as there is room for."""
     noted = warnings(comparison)
     # What was run has an empty line before and after it. A task and an expectation are shown in
     # any case, and the first of what is noted.
@@ -233,7 +230,6 @@ class GlanceMeasure(Record):
 
     :param measure: its dotted path in ``result.json``.
     :param means: over seeds, by variant; a variant that does not give it is left out.
-    :param differences: by further variant.
     :param floor: what a difference must exceed to be more than noise, where that is known.
     """
 
@@ -245,10 +241,7 @@ class GlanceMeasure(Record):
 
 @dataclass(frozen=True)
 class GlanceRow(Record):
-    """A row of the table: one measure, or several of the same task.
-
-    :param digits: after the point of every number.
-    """
+    """A row of the table: one measure, or several of the same task."""
 
     label: str
     unit: str
@@ -261,11 +254,8 @@ class Glance(Record):
     """What answers the question of a comparison.
 
     :param answers: the answer in sentences, then what a reader must know before any value.
-    :param run: what was run, and how.
     :param names: variants, the baseline first.
-    :param expected: what sources expect, with the verdicts.
     :param note: what the star means, and what was left out.
-    :param noise: whether the noise floor is known.
     """
 
     answers: tuple[str, ...]

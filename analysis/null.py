@@ -18,10 +18,7 @@ from eascope.analysis.rows import MeasureRow
 
 @dataclass(frozen=True)
 class Null:
-    """Runs of a variant, and of its kernel with another comment, with other seeds.
-
-    :param variant: the variant of this noise floor.
-    """
+    """Runs of a variant, and of its kernel with another comment, with other seeds."""
 
     variant: str
     runs: Sequence[Derived]

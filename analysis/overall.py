@@ -60,7 +60,6 @@ class Overall:
     """The joint answer of all values.
 
     :param word: the common answer, or `DEPENDS`.
-    :param asked: the answer at the asked values.
     :param differing: axis, value and word of each value that differs from the asked values.
     """
 

@@ -17,10 +17,7 @@ UNDECIDED = "~"
 
 
 def paper(comparison: Comparison, form: str, *, whole: bool) -> str:
-    """The comparison as ``md``, ``csv`` or ``latex``.
-
-    :param whole: with every measure.
-    """
+    """The comparison as ``md``, ``csv`` or ``latex``."""
     lines = comparison.lines if whole else leading_lines(comparison) + latencies(comparison)
     table = paper_table(comparison, lines, mark=form != "csv")
     if form == "csv":

@@ -22,7 +22,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
 
 from eascope.analysis.decisions import candidates, decisions, recorded
 from eascope.analysis.derive import Derived
-from eascope.analysis.trace import offline_as_idle, read_trace
+from eascope.analysis.trace import as_counted, read_trace
 from eascope.analysis.window import Window, read_window
 from eascope.configs.platform import Platform
 from eascope.engines.records import MARKS, TRACE
@@ -82,7 +82,8 @@ def machine(system: TracePacket, cpus: TracePacket, platform: Platform) -> None:
 
 def _events(packets: Trace, derived: Derived, platform: Platform, window: Window) -> None:
     """The kernel's events, counters of others, and instants: window, agent's marks, decisions."""
-    trace = offline_as_idle(read_trace(derived.run / TRACE), platform)
+    cmdline = derived.cell.settings.cmdline
+    trace = as_counted(read_trace(derived.run / TRACE), platform, cmdline)
     bundles = [packets.packet.add().ftrace_events for _ in platform.cpus]
     for cpu, bundle in enumerate(bundles):
         bundle.cpu = cpu

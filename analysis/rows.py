@@ -106,7 +106,6 @@ def printed_row(program: str, name: str) -> MeasureRow:
 class MeasureRow:
     """One line of the table.
 
-    :param group: its heading.
     :param path: path of the value in ``result.json``.
     :param scale: factor from the result's unit to ``unit``.
     :param per_second: divide by the window's length (a mean power).
@@ -153,7 +152,7 @@ class MeasureRow:
 
 
 def _has(result: Result, path: Sequence[str]) -> bool:
-    """Whether a result has anything at ``path``."""
+    """True if a result has anything at ``path``."""
     here: object = result
     try:
         for key in path:

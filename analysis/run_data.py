@@ -35,8 +35,6 @@ from eascope.power.model import SHARED_PART, PowerModel
 class RunData:
     """A run that is being derived.
 
-    :param run: its folder.
-    :param power: the power model.
     :param unbilled: values of measures that no power changes, by name.
     """
 
@@ -108,7 +106,7 @@ class RunData:
 
     @property
     def polls(self) -> bool:
-        """Whether idle CPUs of this kernel poll."""
+        """True if idle CPUs of this kernel poll."""
         return "nohlt" in self.cell.settings.cmdline.split()
 
     @cached_property

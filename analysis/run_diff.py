@@ -31,7 +31,7 @@ from eascope.analysis.tables.split import (
     within,
 )
 from eascope.analysis.tables.tasks import thread_names
-from eascope.analysis.trace import offline_as_idle, read_trace
+from eascope.analysis.trace import as_counted, read_trace
 from eascope.analysis.window import Window, read_window
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import MARKS, NO_CLUSTER, TRACE
@@ -127,7 +127,8 @@ class Side:
     def of(cls, derived: Derived, platform: Platform) -> Side:
         """Read a run's trace and its derived tables."""
         window = read_window(derived.run / MARKS)
-        trace = offline_as_idle(read_trace(derived.run / TRACE), platform)
+        cmdline = derived.cell.settings.cmdline
+        trace = as_counted(read_trace(derived.run / TRACE), platform, cmdline)
         first = trace.events["t_ns"].min()
         begin = window.t0_ns if first is None else int(str(first)) + window.offset_ns
         warm_up = Window(min(begin, window.t0_ns), window.t0_ns, window.offset_ns)
@@ -184,7 +185,6 @@ class Span:
     """A part of both runs, from one pair of moments (ns since START) to the next.
 
     :param decision: the one that differs, with which it begins; None: they agree, or none has yet.
-    :param fj: the energy of B less that of A.
     """
 
     t0_ns: tuple[int, int]
@@ -194,7 +194,7 @@ class Span:
 
     @property
     def in_both(self) -> bool:
-        """Whether it lasts in both runs."""
+        """True if it lasts in both runs."""
         return all(end > begin for begin, end in zip(self.t0_ns, self.t1_ns, strict=True))
 
 
@@ -226,7 +226,7 @@ class RunDiff:
 
     @property
     def same(self) -> bool:
-        """Whether no decision differs."""
+        """True if no decision differs."""
         return self.a.streams.digest == self.b.streams.digest
 
     @cached_property

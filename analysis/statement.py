@@ -194,7 +194,7 @@ class Part:
     right: Term
 
     def met(self, lookup: Lookup) -> bool:
-        """Whether the values of ``lookup`` meet it."""
+        """True if the values of ``lookup`` meet it."""
         left, right = (
             side.read(lookup)
             if self.sign in EQUAL and isinstance(side, MeasurePath)
@@ -218,7 +218,7 @@ class Joined:
     conditions: tuple[Condition, ...]
 
     def met(self, lookup: Lookup) -> bool:
-        """Whether the values of ``lookup`` meet it; what does not matter any more is not read."""
+        """True if the values of ``lookup`` meet it; what does not matter any more is not read."""
         return _JOINED[self.word](condition.met(lookup) for condition in self.conditions)
 
     @property

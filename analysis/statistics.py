@@ -56,7 +56,7 @@ class Estimate:
 
     @property
     def constant(self) -> bool:
-        """Whether no seed changes anything."""
+        """True if no seed changes anything."""
         size = max((float(np.abs(group).max()) for group in self.groups), default=0.0)
         return all(_constant(group, max(size, abs(self.value))) for group in self.groups)
 

@@ -24,7 +24,7 @@ from eascope.analysis.recordings.tracedat import MAGIC, EventTable, read_trace_d
 from eascope.configs.platform import Platform
 from eascope.host.errors import EascopeError
 from eascope.host.lisa import host_trace_cmd
-from eascope.kernels.switches import ONLINE_CPU
+from eascope.kernels.switches import ONLINE_CPU, has_idle_driver
 
 #: A decision of EAS with its candidates and the energy that each would take, where it is asked for.
 DECISION_EVENT = "sched_feec_decision"
@@ -155,7 +155,32 @@ def read_trace(path: Path) -> Trace:
     return _direct(path) or _reported(path)
 
 
-def offline_as_idle(trace: Trace, platform: Platform) -> Trace:
+def as_counted(trace: Trace, platform: Platform, cmdline: str) -> Trace:
+    """``trace`` with idle states as the engine counts them, on a kernel with these arguments."""
+    if not has_idle_driver(cmdline):
+        trace = _wfi_alone(trace, platform)
+    return _offline_as_idle(trace, platform)
+
+
+def _wfi_alone(trace: Trace, platform: Platform) -> Trace:
+    """``trace`` of a kernel without a cpuidle driver, which traces its WFI as state 1.
+
+    A CPU that slept when tracing began, or all the time, was in WFI, too.
+    """
+    first = trace.events.head(1)["t_ns"].to_list()
+    ran = {*trace.events.filter(pl.col("pid") != 0)["cpu"]}
+    states = trace.table("cpu_idle").group_by("cpu_id").agg(pl.col("state").first())
+    began = dict.fromkeys({*platform.cpus} - ran, ENDS) | dict(states.iter_rows())
+    asleep = [cpu for cpu in platform.cpus if first and began.get(cpu) == ENDS]
+    rows = [(first[0], cpu, 0, "<idle>", "cpu_idle", f"state=0 cpu_id={cpu}") for cpu in asleep]
+    detail = pl.col("detail")
+    own = pl.when(pl.col("event") == "cpu_idle").then(detail.str.replace(r"\bstate=1\b", "state=0"))
+    added = pl.DataFrame(rows, schema=trace.events.schema, orient="row")
+    events = trace.events.with_columns(detail=own.otherwise(detail))
+    return Trace(trace.path, pl.concat([added, events]))
+
+
+def _offline_as_idle(trace: Trace, platform: Platform) -> Trace:
     """``trace`` with the events of which a CPU that is offline has none.
 
     Its last thread leaves, and it is in its deepest idle state, in which the engine counts it.

@@ -112,7 +112,7 @@ def _hangs_on_idle(comparison: Comparison) -> Iterator[str]:
 
 
 def _hangs_at_p99(results: Sequence[Result], task: str) -> bool:
-    """Whether more than half of a task's latency there is such time, over all seeds."""
+    """True if more than half of a task's latency there is such time, over all seeds."""
     waited_us = sum(each.more.get("latency_in_idle_us", {}).get(task, 0.0) for each in results)
     p99_us = sum(each.latency_us[task].p99 for each in results if task in each.latency_us)
     return bool(2 * waited_us > p99_us)

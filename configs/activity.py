@@ -158,7 +158,7 @@ def _system_words(entry: ClusterActivity, platform: str) -> str:
 
 
 def has_activity(name: str, directory: Path = ACTIVITY) -> bool:
-    """Whether the platform ``name`` has a file; without one, it inherits all speeds by core."""
+    """True if the platform ``name`` has a file; without one, it inherits all speeds by core."""
     return (directory / f"{name}.json").exists()
 
 

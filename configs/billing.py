@@ -26,7 +26,6 @@ OPPS, BUSY, CURVES, RAIL, EVENTS = "opps", "busy", "curves", "rail", "events"
 class PowerKind:
     """What is known of a power without its model, which `power.choice.MODELS` has.
 
-    :param meaning: a line for lists.
     :param reads: one of `OPPS`, `BUSY`, `CURVES`, `RAIL` and `EVENTS`.
     :param evidence: how its figures came about.
     """

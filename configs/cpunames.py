@@ -39,7 +39,6 @@ def resolve(
     """The CPU numbers, ascending, that ``name`` means.
 
     :param platform: the platform's name, for messages.
-    :param clusters: CPU numbers of each cluster.
     :param largest: the cluster that `LARGEST` means.
     :raises CpuNameError: unknown cluster, index outside it, empty range, or a CPU named twice.
     """

@@ -122,7 +122,7 @@ _MORE_COLUMNS = {"2d": ("dep_policy", "dep_freq")}
 
 
 def is_file_of_curves(name: str) -> bool:
-    """Whether a platform file means a file, and not curves of ours."""
+    """True if a platform file means a file, and not curves of ours."""
     return "/" in name or name.endswith(".csv")
 
 

@@ -21,8 +21,8 @@ from typing import Any
 from eascope.configs.curves import is_file_of_curves
 from eascope.configs.source import Sources
 from eascope.host.errors import RequestError, bad_input, shown, unknown
-from eascope.host.keys import Entry
-from eascope.host.strict import NAME_RULE, StrictTable, is_name, no_such_name, read_toml, shown_path
+from eascope.host.keys import NAME_RULE, Entry, Place, is_name
+from eascope.host.strict import no_such_name, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
 NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
@@ -42,27 +42,25 @@ class Described:
     :param top: its own figures with those of its base.
     :param base: the complete platform at the end of the chain of bases; empty for a complete file.
     :param inherited: sources of the base, some of which may no longer be needed.
-    :param own: keys that the file itself states.
     """
 
-    top: StrictTable
+    top: Place
     base: str
     inherited: frozenset[str]
     own: frozenset[str]
 
-    def clusters(self, most: int) -> tuple[StrictTable, ...]:
+    def clusters(self, most: int) -> list[Place]:
         """The clusters' tables, by the names that a file with a base gives them."""
-        tables = self.top.tables("cluster", 1, most)
+        tables = self.top.rows("cluster", 1, most)
         if not self.base:
             return tables
-        return tuple(
-            StrictTable(table.file, table.data, f"cluster.{table.data.get('name')}")
-            for table in tables
-        )
+        return [
+            Place(table.file, table.data, f"cluster.{table.data.get('name')}") for table in tables
+        ]
 
     def sources(self) -> Sources:
         """The ``[sources]`` of the file and its base."""
-        return Sources(self.top.table("sources"), self.inherited)
+        return Sources(self.top.inside("sources"), self.inherited)
 
 
 def describe(
@@ -76,14 +74,13 @@ def describe(
 
     :param shipped: the folder whose files are complete, and whose names no other file may have.
     :param check: called with each base; raises if it is no platform.
-    :param keys: of a platform file.
     :param above: files whose base this one is.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     top = read_toml(path)
     _place_curves(top, path)
-    if not top.has("base"):
-        if not top.has("schema"):
+    if "base" not in top.data:
+        if "schema" not in top.data:
             raise RequestError(f"{top.file}: base is missing; expected a platform's name or file")
         return Described(top, "", frozenset(), frozenset(top.data))
     if not is_name(path.stem):
@@ -95,7 +92,7 @@ def describe(
             f"{top.file}: {shown_path(shipped)} has a file of this name; choose another, because "
             "records name a platform by it"
         )
-    base = top.text("base")
+    base = top.read("base", str)
     try:
         under = base_path(path, base, shipped)
     except RequestError as error:
@@ -107,10 +104,10 @@ def describe(
     data = _merged(top, path, below.top.data, keys)
     inherited = frozenset(below.top.data["sources"]) - frozenset(top.data.get("sources", ()))
     root = below.base or under.stem
-    return Described(StrictTable(top.file, data), root, inherited, frozenset(top.data))
+    return Described(Place(top.file, data), root, inherited, frozenset(top.data))
 
 
-def _place_curves(top: StrictTable, path: Path) -> None:
+def _place_curves(top: Place, path: Path) -> None:
     """Find a file of curves beside the platform file that names it."""
     curves = top.data.get("curves")
     name = curves.get("name") if isinstance(curves, dict) else None
@@ -130,7 +127,7 @@ def with_origin(message: str, described: Described, path: Path) -> str:
 
 
 def _states(own: Any, merged: Any, dotted: str) -> bool:  # noqa: ANN401 - values of TOML
-    """Whether a file's ``own`` figures have the key that ``merged`` ones are read by.
+    """True if a file's ``own`` figures have the key that ``merged`` ones are read by.
 
     A row of a list is named there by its name or its kHz.
     """
@@ -175,22 +172,24 @@ def platform_path(name: str, directory: Path) -> Path:
 
 
 def is_shipped(path: Path, shipped: Path) -> bool:
-    """Whether ``path`` lies in the folder of the platforms that have names."""
+    """True if ``path`` lies in the folder of the platforms that have names."""
     return os.path.realpath(path.parent) == os.path.realpath(shipped)
 
 
-def _merged(
-    top: StrictTable, path: Path, base: Mapping[str, Any], keys: Mapping[str, Entry]
-) -> Data:
+def _merged(top: Place, path: Path, base: Mapping[str, Any], keys: Mapping[str, Entry]) -> Data:
     """The figures of ``base``, less those that ``top`` removes, with the changes of ``top``."""
-    top.text("summary")  # the base's would be about another machine
-    if top.has("sources"):
-        top.table("sources")
+    top.read("summary", str)  # the base's would be about another machine
+    if "sources" in top.data:
+        top.inside("sources")
     data = deepcopy(dict(base))
     changes = {key: value for key, value in top.data.items() if key not in OWN_KEYS}
     of_new = _below_new_clusters(changes, base)
     allowed = 'a list of keys of the base, such as ["cluster.big", "l3"]'
-    removals = top.texts("remove", allowed=allowed, least=0) if top.has("remove") else ()
+    removals = (
+        top.read("remove", tuple[str, ...], allowed=allowed, count=(0, 0))
+        if "remove" in top.data
+        else ()
+    )
     for dotted in removals:
         if not dotted.startswith(of_new):
             _remove(top, data, dotted)
@@ -220,19 +219,19 @@ def _merged(
     return data
 
 
-def _check_own_names(top: StrictTable, data: Data) -> None:
+def _check_own_names(top: Place, data: Data) -> None:
     """Figures that the file itself states are of clusters and OPPs of the platform.
 
     The base's may be of others, which the file has removed: those are left out.
     """
     clusters = {str(row.get("name")): _tables(row.get("opps")) for row in _tables(data["cluster"])}
-    curves = top.table("curves") if top.has("curves") else None
+    curves = top.inside("curves") if "curves" in top.data else None
     for key in ("policies", "early_us"):
-        if curves and curves.has(key):
-            curves.table(key).only(clusters)
-    dsu = curves.table("dsu") if curves and curves.has("dsu") else None
-    for row in dsu.tables("votes", 0, 100) if dsu and dsu.has("votes") else ():
-        row.text("of", clusters)
+        if curves and key in curves.data:
+            curves.inside(key).only(clusters)
+    dsu = curves.inside("dsu") if curves and "dsu" in curves.data else None
+    for row in dsu.rows("votes", 0, 100) if dsu and "votes" in dsu.data else ():
+        row.one_of("of", clusters)
     for name, entry in _named(top.data.get("cluster")).items():
         busy = entry.get("busy") if isinstance(entry, dict) else None
         known = [str(row.get("khz")) for row in clusters.get(name, ())]
@@ -268,7 +267,7 @@ def _below_new_clusters(changes: Data, base: Mapping[str, Any]) -> tuple[str, ..
     return tuple(f"cluster.{name}." for name in new)
 
 
-def _entry(top: StrictTable, key: str, name: str, items: list[Data], where: str) -> int | None:
+def _entry(top: Place, key: str, name: str, items: list[Data], where: str) -> int | None:
     """Place of the entry ``name`` in the base's list at ``key``; None where it has none."""
     wanted: int | str = name
     if NAMED[key] == "khz":
@@ -281,7 +280,7 @@ def _entry(top: StrictTable, key: str, name: str, items: list[Data], where: str)
     return places[0] if places else None
 
 
-def _remove(top: StrictTable, data: Data, dotted: str) -> None:
+def _remove(top: Place, data: Data, dotted: str) -> None:
     """Take the entry or key at ``dotted`` out of the base's ``data``."""
     if dotted in ("cluster", "sources"):
         raise bad_input(top.file, "remove", dotted, f"an entry of {dotted}, such as {dotted}.X")
@@ -308,9 +307,7 @@ def _remove(top: StrictTable, data: Data, dotted: str) -> None:
             )
 
 
-def _begin_cluster(
-    top: StrictTable, data: Data, others: list[Data], name: str, entry: object
-) -> None:
+def _begin_cluster(top: Place, data: Data, others: list[Data], name: str, entry: object) -> None:
     """Put a cluster that is made ``like`` one of ``others`` into ``data``.
 
     :raises RequestError: ``like`` for an existing cluster, or a wrong name: a new cluster has
@@ -318,9 +315,9 @@ def _begin_cluster(
     """
     if not isinstance(entry, dict):
         raise bad_input(top.file, f"cluster.{name}", entry, "a table of the keys that differ")
-    table = StrictTable(top.file, entry, f"cluster.{name}")
+    table = Place(top.file, entry, f"cluster.{name}")
     if name in [cluster["name"] for cluster in data["cluster"]]:
-        if table.has("like"):
+        if "like" in entry:
             raise table.error("like", "only for a cluster that the base does not have")
         return
     known = [str(cluster["name"]) for cluster in others]
@@ -328,12 +325,12 @@ def _begin_cluster(
         raise RequestError(
             f"{top.file}: {unknown('cluster', name, known)}, or a new one with like = one of these"
         )
-    if table.has("like"):
-        like = table.text("like", known)
+    if "like" in entry:
+        like = table.one_of("like", known)
         data["cluster"].append({**deepcopy(others[known.index(like)]), "name": name})
 
 
-def _merge(top: StrictTable, data: Data, changes: Mapping[str, Any], where: str) -> None:
+def _merge(top: Place, data: Data, changes: Mapping[str, Any], where: str) -> None:
     """Put ``changes`` into ``data``, key by key."""
     for key, change in changes.items():
         here = f"{where}.{key}" if where else key
@@ -347,7 +344,7 @@ def _merge(top: StrictTable, data: Data, changes: Mapping[str, Any], where: str)
 
 
 def _merge_entries(
-    top: StrictTable, key: str, items: list[Data], changes: Mapping[str, Any], where: str
+    top: Place, key: str, items: list[Data], changes: Mapping[str, Any], where: str
 ) -> None:
     """Put ``changes``, tables by name, into the list ``items``."""
     for name, change in changes.items():
@@ -368,10 +365,7 @@ def _merge_entries(
 
 
 def _give_sources(data: object, changes: object, own: str, keys: Mapping[str, Entry]) -> bool:
-    """Name ``own`` as the source of every figure that changes without one; whether any does.
-
-    :param keys: of the table.
-    """
+    """Name ``own`` as the source of every figure that changes without one; whether any does."""
     if not isinstance(data, dict) or not isinstance(changes, dict):
         return False
     named = {name for name in keys if {*keys[name].key.of} & {*changes}} - {*changes}

@@ -42,7 +42,6 @@ def device_tree(platform: Platform, layout: Layout, flavour: str = "std") -> byt
     """The flattened device tree (DTB).
 
     :param layout: where the machine has its devices, which the engine simulates.
-    :param flavour: one of `FLAVOURS`.
     :raises RequestError: an unknown flavour.
     :raises EascopeError: when dtc is not installed or fails.
     """

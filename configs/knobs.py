@@ -541,7 +541,7 @@ class Axis:
 
     @property
     def billing(self) -> bool:
-        """Whether a value changes only the billing, and no run."""
+        """True if a value changes only the billing, and no run."""
         return self.knobs[0].changes == BILLING
 
     @property

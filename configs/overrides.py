@@ -23,8 +23,8 @@ from eascope.configs.opp_spacing import OppRow, frequencies, rows
 from eascope.configs.platform import Cluster, Platform, Takes
 from eascope.configs.platform_file import PlatformFile, list_platforms, load_platform
 from eascope.host.errors import RequestError, names_allowed, nearest, shortened, shown
-from eascope.host.keys import entries_of
-from eascope.host.strict import is_name, toml_text
+from eascope.host.keys import entries_of, is_name
+from eascope.host.strict import toml_text
 
 _KEYS = entries_of(PlatformFile)
 #: Keys at the top of a platform file that an override may begin with, besides a cluster's name.

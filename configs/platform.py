@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from eascope.configs import cpunames
@@ -79,7 +80,6 @@ class Takes:
 
     :param last_entry_us: of the last CPU of the cluster that enters it.
     :param first_exit_us: of the first one that leaves it while all are in it.
-    :param stated: whether the file states it.
     """
 
     entry_us: int = key("time to enter the state", *_TIME)
@@ -97,7 +97,7 @@ class Takes:
 
     @property
     def by_cluster(self) -> bool:
-        """Whether it matters who enters last and leaves first."""
+        """True if it matters who enters last and leaves first."""
         return (self.last_entry_us, self.first_exit_us) != (self.entry_us, self.exit_us)
 
     @property
@@ -195,7 +195,7 @@ class Cluster:
 
     @property
     def has_turbo(self) -> bool:
-        """Whether OPPs are turbo OPPs: the fastest ones."""
+        """True if OPPs are turbo OPPs: the fastest ones."""
         return self.opps[-1].turbo
 
     def opp(self, khz: int) -> Opp:
@@ -279,7 +279,7 @@ class Platform:
 
     @property
     def one_llc(self) -> bool:
-        """Whether all CPUs share the last-level cache."""
+        """True if all CPUs share the last-level cache."""
         return self.llc == LLC_ALL
 
     @property
@@ -413,13 +413,29 @@ class Platform:
         return tuple(
             f"{cluster.name}: {state.name}: {note}"
             for cluster in self.clusters
-            for state in cluster.idle_states[1:]
-            for note in _idle_notes(state)
+            for before, state in pairwise(cluster.idle_states)
+            for note in _idle_notes(before, state)
         )
 
 
-def _idle_notes(state: IdleState) -> Iterator[str]:
+def _idle_notes(before: IdleState, state: IdleState) -> Iterator[str]:
+    """What may not be meant so of a state and the one before it in the file, which is shallower."""
     ways_us, takes = state.entry_us + state.exit_us, state.takes
+    if state.exit_us < before.exit_us:
+        yield (
+            f"exit_us {state.exit_us} is less than that of {before.name}, a shallower state "
+            f"({before.exit_us}), which Linux takes as it is"
+        )
+    if state.residency_us <= before.residency_us:
+        yield (
+            f"residency_us {state.residency_us} is not more than that of {before.name}, a "
+            f"shallower state ({before.residency_us}), which Linux takes as it is"
+        )
+    if state.power_uw > before.power_uw:
+        yield (
+            f"power_uw {state.power_uw} is more than that of {before.name}, a shallower state "
+            f"({before.power_uw}), which is billed as it is where [idle] says stated"
+        )
     if state.residency_us < ways_us:
         yield (
             f"residency_us {state.residency_us} is less than entry_us + exit_us ({ways_us}), "

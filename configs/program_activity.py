@@ -32,7 +32,6 @@ MOST_RESIDUAL = 0.05
 class ProgramSamples:
     """Samples of a program on a cluster's core at one OPP.
 
-    :param count: the number of samples.
     :param instructions: of the program in all samples; ``cycles`` are theirs.
     :param interval: half the width of the mean's 95 % interval, relative to it.
     """

@@ -8,8 +8,17 @@ from collections.abc import Collection
 from typing import Any
 
 from eascope.host.errors import nearest, shortened
-from eascope.host.keys import Form, WrongValue, entries_of, is_line, key, maybe, named, text_form
-from eascope.host.strict import StrictTable
+from eascope.host.keys import (
+    Form,
+    Place,
+    WrongValue,
+    entries_of,
+    is_line,
+    key,
+    maybe,
+    named,
+    text_form,
+)
 
 #: How a source's text begins, and what that means.
 KINDS = {
@@ -51,7 +60,7 @@ class Sources:
     :param inherited: names that come from a base's file, and that no figure may need any more.
     """
 
-    def __init__(self, table: StrictTable, inherited: Collection[str] = ()) -> None:
+    def __init__(self, table: Place, inherited: Collection[str] = ()) -> None:
         self._table = table
         self._inherited = inherited
         self.texts = {name: table.read(name, str, form=SOURCE) for name in table.data}

@@ -29,10 +29,10 @@ from eascope.experiments.scenario.checks import (
     check_programs,
     check_tasks,
 )
-from eascope.experiments.scenario.conditions import TABLE as SOURCE_CONDITIONS
-from eascope.experiments.scenario.conditions import read_conditions
+from eascope.experiments.scenario.clamps import CPUS
+from eascope.experiments.scenario.conditions import ConditionsFile, SourceConditions
 from eascope.experiments.scenario.events import EventFile, events_of
-from eascope.experiments.scenario.groups import CPUS, GroupFile, groups_of
+from eascope.experiments.scenario.groups import GroupFile, groups_of
 from eascope.experiments.scenario.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
 from eascope.experiments.scenario.jobs import jobs_of, meeting
 from eascope.experiments.scenario.model import (
@@ -51,8 +51,8 @@ from eascope.experiments.scenario.sources import measurements, stated
 from eascope.experiments.scenario.tasks import TaskFile, replayed_from, task_from
 from eascope.host.cache import canonical_json, sha256_bytes
 from eascope.host.errors import RequestError, bad_input, shortened
-from eascope.host.keys import TABLE, Place, Placed, form_of, key, maybe, same
-from eascope.host.strict import StrictTable, parse_toml, read_toml, shown_path
+from eascope.host.keys import Place, Placed, form_of, key, maybe, same
+from eascope.host.strict import parse_toml, read_toml, shown_path
 from eascope.rootfs.content import MINIMAL, load_content
 
 TEXT = form_of(lambda value: isinstance(value, str), "text of an rt-app JSON file", type="string")
@@ -93,7 +93,9 @@ class ScenarioFile:
     background: str = key("background threads", choices=BACKGROUNDS, default="none")
     image: str = key("the guest image", choices=lambda: load_content().images, default=MINIMAL)
     recording: str | None = maybe("bursts file in the same directory")
-    source_conditions: Any = maybe("kernel and board of the original posting", form=TABLE)
+    source_conditions: SourceConditions | None = maybe(
+        "kernel and board of the original posting", table=ConditionsFile
+    )
     group: tuple[GroupFile, ...] = key("cgroups", count=(1, 20), default=())
     kernel_threads: Mapping[str, Any] = key("CPUs of kernel threads", each=CPUS, default={})
     task: tuple[TaskFile, ...] = key("tasks", count=(1, MOST_THREADS), default=())
@@ -118,17 +120,15 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     path = path_of(name)
     file = shown_path(path)
     top = (
-        StrictTable(file, parse_toml(file, text_of(path)))
-        if path.suffix == ".json"
-        else read_toml(path)
+        Place(file, parse_toml(file, text_of(path))) if path.suffix == ".json" else read_toml(path)
     )
-    expected = top.tables("expect", 0, 99) if top.has("expect") else ()
+    expected = top.rows("expect", 0, 99) if "expect" in top.data else []
     for table in expected:
         if "finding" in table.data:
             where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
             raise table.error("finding", f"nothing: {where} has it")
     own = top.decoded(ScenarioFile, platform=platform)
-    rt_app = read_own(top, platform) if own.rt_app else None
+    rt_app = read_own(top, own.rt_app, platform) if own.rt_app else None
     if not (own.program or rt_app or own.task):
         raise top.lacks("task", f"1 to {MOST_THREADS} tables")
     names_there = [task.name for task in own.task]
@@ -164,9 +164,6 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
                 canonical_json(top.data) + (recording.text().encode() if recording else b"")
             ),
             "work": _work(top, own, names_there),
-            "source_conditions": read_conditions(top.table(SOURCE_CONDITIONS))
-            if own.source_conditions is not None
-            else None,
             "writes": events_of(
                 *(own.event, own.window, platform, groups),
                 *({task.name: task for task in tasks}, programs, bound),
@@ -186,29 +183,29 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
         check_tasks(scenario, own.task)
         check_attributes(scenario, own.task, platform)
         check_noise(scenario, own.task, platform)
-    check_programs(scenario, own.program, top.table("window"))
+    check_programs(scenario, own.program, top.inside("window"))
     check_measures(scenario, expected)
     return scenario
 
 
-def _kernel_threads(top: StrictTable, own: ScenarioFile) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _kernel_threads(top: Place, own: ScenarioFile) -> tuple[tuple[str, tuple[int, ...]], ...]:
     for name in own.kernel_threads:
         if not re.fullmatch(r"[\w:/.-]{1,15}", name):
             allowed = "a kernel thread's name of up to 15 characters, such as kswapd0"
-            raise top.table("kernel_threads").error(name, allowed)
+            raise top.inside("kernel_threads").error(name, allowed)
     return tuple(own.kernel_threads.items())
 
 
-def _work(top: StrictTable, own: ScenarioFile, tasks: list[str]) -> WorkRecord:
+def _work(top: Place, own: ScenarioFile, tasks: list[str]) -> WorkRecord:
     """The unit of work: the file's, or operations of programs, or the busy loop's."""
     if own.work is None:
         return WorkRecord("operation", PROGRAMS) if own.program else LOOPS_WORK
     known = [f"{kind}.{task}" for kind in (TURNS, WAKE_UPS) for task in tasks]
-    top.table("work").one_of("counted", [*known, PROGRAMS] if own.program else known)
+    top.inside("work").one_of("counted", [*known, PROGRAMS] if own.program else known)
     return own.work
 
 
-def _check_expected(table: StrictTable, own: Expectation) -> None:
+def _check_expected(table: Place, own: Expectation) -> None:
     try:
         parsed = parse_statement(own.statement)
     except RequestError as error:

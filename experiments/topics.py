@@ -14,7 +14,6 @@ from eascope.host.errors import RequestError
 class Topic:
     """A part of the kernel that scenarios measure.
 
-    :param paths: a pattern of its files.
     :param names: a pattern of its functions, fields and options, in hunks of any file of `_CODE`.
     :param scenarios: what measures it; each runs on the default platforms.
     """

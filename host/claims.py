@@ -88,7 +88,7 @@ class ClaimWatch:
     _seen: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def dead(self, claim: LockClaim) -> bool:
-        """Whether the holder of ``claim`` is dead, as far as this watcher knows by now."""
+        """True if the holder of ``claim`` is dead, as far as this watcher knows by now."""
         holder = claim.holder
         if holder is not None and holder.boot == this_boot():
             return started_at(holder.pid) != holder.started

@@ -138,7 +138,7 @@ class PrivateApt:
 
     @property
     def ready(self) -> bool:
-        """Whether there are lists of all `SUITES`: a look-up then fetches nothing."""
+        """True if there are lists of all `SUITES`: a look-up then fetches nothing."""
         note = self.root / "ready"
         return note.is_file() and note.read_text() == _WANTED
 

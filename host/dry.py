@@ -23,7 +23,6 @@ _folders: list[Path] = []
 class NotBuilt(EascopeError):
     """An artefact is missing, and would be built or fetched.
 
-    :param label: the missing artefact.
     :param estimate: the time that this may take, in words; empty: not known.
     """
 

@@ -60,10 +60,7 @@ def shown(value: object) -> str:
 def bad_input(file: Path | str, key: str, value: object, allowed: str) -> RequestError:
     """One line: file, key, value, what is allowed.
 
-    :param file: the file in which the value stands.
     :param key: dotted path of the key, e.g. ``cluster[1].opp[0].khz``.
-    :param value: the wrong value.
-    :param allowed: the accepted values, e.g. ``a positive integer``.
     """
     return RequestError(f"{file}: {shortened(key)} = {shown(value)}: allowed: {allowed}")
 

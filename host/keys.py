@@ -19,6 +19,7 @@ from eascope.host.errors import (
     RequestError,
     bad_input,
     missing_key,
+    names_allowed,
     nearest,
     no_such_key,
     one_line,
@@ -67,8 +68,6 @@ class WrongValue(Exception):
 class Place:
     """A table of a file, for the lines of rules that no key's declaration has.
 
-    :param file: the file's name for messages.
-    :param data: the parsed content.
     :param where: dotted path of this table inside the file, empty for the top.
     """
 
@@ -89,13 +88,39 @@ class Place:
         return bad_input(self.file, self.key(key), self.data.get(key), allowed)
 
     def inside(self, key: str) -> Place:
-        """The table at ``key``."""
-        return Place(self.file, self.data[key], self.key(key))
+        """The table at ``key``, or it is an error."""
+        return Place(self.file, self.read(key, dict, form=TABLE), self.key(key))
 
-    def rows(self, key: str) -> list[Place]:
-        """The tables of the list at ``key``."""
-        here = self.key(key)
-        return [Place(self.file, row, f"{here}[{at}]") for at, row in enumerate(self.data[key])]
+    def rows(self, key: str, least: int = 0, most: int = 1000) -> list[Place]:
+        """The tables of the list at ``key``, or it is an error."""
+        allowed, here = f"{least} to {most} tables", self.key(key)
+        rows = self.read(key, list, form=form_of(lambda value: isinstance(value, list), allowed))
+        if not all(isinstance(row, dict) for row in rows):
+            raise self.error(key, allowed)
+        if not least <= len(rows) <= most:
+            raise bad_input(self.file, here, f"{len(rows)} tables", allowed)
+        return [Place(self.file, row, f"{here}[{at}]") for at, row in enumerate(rows)]
+
+    def read(self, key: str, kind: type[T], **declared: Any) -> T:
+        """What the value at ``key`` means, by a declaration that no dataclass has.
+
+        :param declared: fields of `Key`.
+        """
+        entry = Entry(key, kind, Key(**declared))
+        if key not in self.data:
+            raise self.lacks(key, entry.allowed)
+        value: T = read_at(key, entry, self.data[key], {"place": self})
+        return value
+
+    def decoded(self, kind: Callable[..., T], **context: Any) -> T:
+        """The table as the dataclass ``kind`` declares it.
+
+        :param context: as for `read_table`.
+        """
+        try:
+            return read_table(kind, {**context, "place": self})
+        except WrongValue as wrong:
+            raise self.line(wrong) from None
 
     def lacks(self, key: str, allowed: str) -> RequestError:
         """The line for a ``key`` that is missing."""
@@ -106,12 +131,21 @@ class Place:
         if key in self.data and not least <= self.data[key] <= most:
             raise self.error(key, f"an integer in {least}..{most} ({unit})")
 
-    def one_of(self, key: str, known: Iterable[str]) -> str:
-        """The text at ``key``, which is one of ``known``, or it is an error."""
-        value: str = self.data[key]
-        if value not in (names := sorted(known)):
-            near = nearest(value, names) if is_line(value) else ""
-            raise self.error(key, f"one of {', '.join(names)}{near}")
+    def one_of(self, key: str, known: Iterable[str], listing: str = "") -> str:
+        """The text at ``key``, which is one of ``known``, or it is an error.
+
+        :param listing: as for `host.errors.unknown`.
+        """
+        names = sorted(known)
+
+        def allowed(value: str = "") -> str:
+            if listing:
+                return f"a known name{names_allowed(value, names, listing)}"
+            return f"one of {', '.join(names)}{nearest(value, names)}"
+
+        value = self.read(key, str, allowed=allowed())
+        if value not in names:
+            raise self.error(key, allowed(value))
         return value
 
     def only(self, allowed: Iterable[str]) -> None:
@@ -206,7 +240,6 @@ NAME = text_form(is_name, NAME_RULE, f"^{_NAME}$")
 class Key:
     """A key of a file.
 
-    :param summary: what it is.
     :param span: of a number: the least and the most; of a table, those of its key ``value``.
     :param choices: of a text: all that it may be, or what lists them.
     :param form: of the value; ``each``: of each entry of a list or a mapping.
@@ -279,7 +312,7 @@ class Entry:
 
     @property
     def need(self) -> str:
-        """Whether a file must have it, in words."""
+        """In words: required, optional or the default."""
         own, default = self.key, self.key.default
         if default is ...:
             return "required"

@@ -130,7 +130,6 @@ class Record:
     def decode(cls, value: object, file: Path | str) -> Self:
         """The record from a JSON value.
 
-        :param file: for messages.
         :raises RecordError: for the first key that is missing, unknown or of another type.
         """
         try:
@@ -195,7 +194,7 @@ def child(value: object, key: str) -> Any:
 
 
 def _left_out(entry: Field[Any], value: object) -> bool:
-    """Whether a field has the value with which it is left out of the file."""
+    """True if a field has the value with which it is left out of the file."""
     if entry.default is not MISSING:
         return bool(value == entry.default)
     return entry.default_factory is not MISSING and value == entry.default_factory()

@@ -84,7 +84,7 @@ def locked(
 
 @contextmanager
 def left_over(path: Path) -> Iterator[bool]:
-    """Whether no live process holds the folder or lock file ``path``; if so, we do meanwhile."""
+    """True if no live process holds the folder or lock file ``path``; if so, we do meanwhile."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:  # gone, or not ours to read
@@ -105,7 +105,7 @@ def left_over(path: Path) -> Iterator[bool]:
 
 
 def _is_same(handle: int, path: Path) -> bool:
-    """Whether ``path`` still names what ``handle`` was opened on."""
+    """True if ``path`` still names what ``handle`` was opened on."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

@@ -21,7 +21,7 @@ _WRITTEN = (
 
 
 def from_changed_checkout(words: str) -> bool:
-    """Whether `eascope_version` says that tracked files differed from the commit."""
+    """True if `eascope_version` says that tracked files differed from the commit."""
     return words.endswith(f"{CHANGED})")
 
 
@@ -30,8 +30,6 @@ def eascope_version(folder: Path = REPO) -> str:
 
     The commit is what ``git describe`` makes of it. ``changed``: a file that git tracks differs
     from it, records of results and pages aside.
-
-    :param folder: the root of the checkout.
     """
     number = version("eascope")
     if not (folder / ".git").exists():

@@ -42,7 +42,7 @@ def writing_into(folder: Path) -> Iterator[None]:
 
 
 def can_write(folder: Path) -> bool:
-    """Whether ``folder`` is one that can be written into, or could be made."""
+    """True if ``folder`` is one that can be written into, or could be made."""
     existing = _nearest(folder)
     return existing.is_dir() and os.access(existing, os.W_OK)
 

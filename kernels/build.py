@@ -60,7 +60,6 @@ class KernelArtefact:
 
     :param image: the arm64 ``Image`` that the fast engine boots.
     :param vmlinux: the ELF file with symbols that gem5 boots.
-    :param config: the complete ``.config``.
     :param version: what ``uname -r`` prints.
     :param provenance: source, patches, configuration and compiler, for records.
     :param code: digest of what it does (`kernels.code`); kernels that do the same have the same.

@@ -38,8 +38,6 @@ class Tried:
     """The outcome of trying a patch.
 
     :param fuzzy: hunks that applied with fuzz.
-    :param failed: hunks that did not apply.
-    :param hunks: all of them.
     :param applied: the source has the whole patch already.
     """
 
@@ -51,7 +49,7 @@ class Tried:
 
     @property
     def clean(self) -> bool:
-        """Whether a build would take it."""
+        """True if a build would take it."""
         return not (self.fuzzy or self.failed)
 
     @property
@@ -77,7 +75,7 @@ class Drift:
 
     @property
     def failed(self) -> bool:
-        """Whether a build would fail on a release for which the queue is kept."""
+        """True if a build would fail on a release for which the queue is kept."""
         return self.kept and not all(patch.clean for patch in self.tried)
 
     @property
@@ -114,7 +112,7 @@ def touched_files(queues: Iterable[Path], release: str) -> list[str]:
 
 
 def has_order(queue: Path, release: str) -> bool:
-    """Whether there is an order of ``queue`` to try on ``release``."""
+    """True if there is an order of ``queue`` to try on ``release``."""
     return is_ported(queue, release) or (queue / "series").is_file()
 
 

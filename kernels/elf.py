@@ -49,12 +49,12 @@ class Symbol:
 
     @property
     def names_a_place(self) -> bool:
-        """Whether it is defined and stands for code or data, not for a section or file."""
+        """True if it is defined and stands for code or data, not for a section or file."""
         return self.index != 0 and self.info & 15 not in (_SECTION_TYPE, _FILE_TYPE)
 
     @property
     def shared(self) -> bool:
-        """Whether other objects can see it."""
+        """True if other objects can see it."""
         return self.info >> 4 != _LOCAL
 
     @property

@@ -35,7 +35,6 @@ class Imported:
     """The result of an import.
 
     :param source: the source on which it applies, in words.
-    :param compiled: whether kernel/sched/ was compiled.
     :param options: those that its patches add, or whose defaults they change.
     :param not_compiled: code of its patches that is not compiled, in words.
     :param without_effect: the patches change no file that is compiled and no option that is set.

@@ -173,7 +173,7 @@ def commits_of(text: str, tree: Path) -> list[tuple[str, str]]:
         "utf8", "replace"
     )
     if not lines:
-        raise RequestError(f"{text!r}: no commit: allowed: A..B, where {tree} has commits after A")
+        raise RequestError(f"{text!r}: no commit; expected A..B, where {tree} has commits after A")
     below = _git(*how, "-1", f"{lines.partition(' ')[0]}^").decode("utf8", "replace")
     return [(line[:40], line[41:]) for line in f"{below}{lines}".splitlines()]
 
@@ -182,7 +182,7 @@ def _range(text: str, tree: Path, span: str) -> str:
     """``A..B`` by the names of both commits."""
     first, dots, last = span.partition("..")
     if not (first and dots and last) or last.startswith("."):
-        raise RequestError(f"{text!r}: range {span!r}: allowed: A..B, two commits of {tree}")
+        raise RequestError(f"{text!r}: range {span!r}; expected A..B, two commits of {tree}")
     return "..".join(_commit(text, tree, name) for name in (first, last))
 
 
@@ -192,7 +192,7 @@ def _commit(text: str, tree: Path, name: str) -> str:
         return _git("-C", str(tree), *how).decode().strip()
     except CommandFailed as error:
         raise RequestError(
-            f"{text!r}: {name!r}: allowed: a commit, branch or tag of the git tree {tree}"
+            f"{text!r}: {name!r} is no commit, branch or tag of the git tree {tree}"
         ) from error
 
 

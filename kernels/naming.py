@@ -89,7 +89,8 @@ def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
         kernel = catalogue.kernels[variant.kernel]
     elif ("/" in name or "." in name) and os.path.exists(name):
         raise RequestError(
-            f"variant {name!r}: allowed: a name ({LISTING}); --patch takes a patch, --kernel a tree"
+            f"variant {name!r} is a file; expected a name ({LISTING}); --patch takes a patch, "
+            "--kernel a tree"
         )
     else:
         raise unknown("variant", name, [*variants, *own.names], LISTING)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eascope.host.errors import RequestError
-from eascope.host.strict import NAME_RULE, is_name
+from eascope.host.keys import NAME_RULE, is_name
 from eascope.kernels.queues import changes_something, made_queue, states_options
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.switches import FEATURES, PATH_RULE, Switches, is_switch

@@ -55,7 +55,7 @@ def take_back(tree: Path, patch: Path) -> None:
 
 
 def would_apply(tree: Path, patch: Path, *how: str) -> bool:
-    """Whether ``patch`` applies to ``tree`` without fuzz; ``how``: more options of patch."""
+    """True if ``patch`` applies to ``tree`` without fuzz; ``how``: more options of patch."""
     command = [need("patch", "patch"), *_PATCH, "--dry-run", *how]
     try:
         run([*command, "-d", tree, "-i", patch.resolve()])

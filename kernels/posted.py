@@ -132,7 +132,6 @@ class Base:
 def base_for(own: Own, name: str, stated: str, tree: Path) -> Base:
     """The release of the tag that the series was made on, or else the newest: it applies there.
 
-    :param name: of its queue in ``own``.
     :param stated: `Posted.base`; a commit is looked up in the git tree ``tree``.
     :raises RequestError: it applies to none: the first patch and file that do not, of each.
     """

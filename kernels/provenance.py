@@ -38,9 +38,7 @@ class SourceProvenance(Record):
 class KernelProvenance(SourceProvenance):
     """The origin of a kernel.
 
-    :param upstream: the Linux version of the source.
     :param series: its queues by name, in their order; ``series_sha256`` is over their patches.
-    :param config_sha256: of its complete configuration.
     :param compiler: first lines of the compiler's and the linker's version.
     :param options: what became of options that its patches or its tree bring along, in words.
     :param not_compiled: what of a person's patches is not compiled, in words.

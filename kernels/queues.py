@@ -61,7 +61,7 @@ _OPTION = re.compile(r"(CONFIG_\w+=.+|#.*|)")
 
 
 def changes_something(content: bytes) -> bool:
-    """Whether a patch has a hunk, or a change that needs no hunk."""
+    """True if a patch has a hunk, or a change that needs no hunk."""
     return _CHANGE.search(content) is not None
 
 
@@ -95,7 +95,7 @@ def patch_file(patch: Path) -> Path:
     data = b"\n".join(texts.get(b"%d" % number, line) for number, line in enumerate(lines, 1))
     if (digest := texts.get(b"sha256", b"").decode(errors="replace")) != sha256_bytes(data):
         raise RequestError(
-            f"{shown_path(context)}: sha256 = {digest!r}: allowed: {sha256_bytes(data)}, that of "
+            f"{shown_path(context)}: sha256 = {digest!r} is not {sha256_bytes(data)}, that of "
             f"{shown_path(default)} with these lines; restore both files, or put a whole patch here"
         )
     return _made(data, patch)
@@ -122,7 +122,7 @@ def write_patch(patch: Path, data: bytes) -> None:
 
 
 def is_ported(folder: Path, release: str) -> bool:
-    """Whether the queue in ``folder`` has its own order for ``release``."""
+    """True if the queue in ``folder`` has its own order for ``release``."""
     return (folder / RELEASES[release].series).is_file()
 
 
@@ -184,7 +184,7 @@ def effect_digest(folder: Path, release: str = DEFAULT) -> str:
 
 
 def states_options(content: bytes) -> bool:
-    """Whether a file is a fragment of a configuration."""
+    """True if a file is a fragment of a configuration."""
     lines = [line.strip() for line in content.decode(errors="replace").splitlines()]
     return b"CONFIG_" in content and all(_OPTION.fullmatch(line) for line in lines)
 
@@ -230,11 +230,11 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
         lines = series.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise RequestError(
-            f"{shown_path(series)}: byte {error.start} is not UTF-8: allowed: names of patches"
+            f"{shown_path(series)}: byte {error.start} is not UTF-8; expected names of patches"
         ) from error
     except OSError as error:
         raise RequestError(
-            f"{shown_path(series)}: {error.strerror}: allowed: names of patches, one on a line"
+            f"{shown_path(series)}: {error.strerror}; expected names of patches, one on a line"
         ) from error
     below = release if ported and release != DEFAULT else ""
     patches: list[Path] = []
@@ -247,7 +247,7 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
                 patch, shared_from.partition("/")[2] or name, patches, below
             ):
                 where = f"{shown_path(series)}: line {number} = {name!r}"
-                raise RequestError(f"{where}: allowed: {allowed}")
+                raise RequestError(f"{where}; expected {allowed}")
             patches.append(patch)
     if not patches and not (folder / CONFIG).is_file():
         raise RequestError(f"{shown_path(series)}: names no patch")

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 class Release:
     """A release with a ``series`` file of its own in every queue that is ported to it.
 
-    :param name: ``7.3``.
     :param tested: upstream versions on which the queues apply, build and boot.
     """
 

@@ -91,7 +91,7 @@ class Source:
 
     @property
     def tested(self) -> bool:
-        """Whether the series were tested on this version."""
+        """True if the series were tested on this version."""
         return self.version in self.release.tested
 
     def provenance(self) -> SourceProvenance:
@@ -229,7 +229,6 @@ def _compare(left: str, right: str) -> int:
 def find_source(queues: Sequence[Path] = (), release: str = "") -> Source:
     """The tree in ``$KERNEL_SRC``, else the newest tested package, else the newest with a warning.
 
-    :param queues: the queues that will be applied to it.
     :param release: the release in the name; empty: that of KERNEL_SRC or the default.
     :raises RequestError: when KERNEL_SRC is not a kernel tree, is of another release, or has one of
         ``queues`` already.

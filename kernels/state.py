@@ -20,6 +20,7 @@ from eascope.kernels.switches import (
     SCHED_DEBUG,
     STATS,
     governors,
+    has_idle_driver,
     sets_governor,
     switch_proofs,
 )
@@ -29,6 +30,7 @@ from eascope.kernels.variants import Declared, Variant, argument_name, boot_args
 BOOT_PROOF = "boot-arguments"
 #: Arguments that no part of the kernel reads, but `rootfs/members/policy` does.
 USER_SPACE = "eascope."
+_IDLE_DRIVER = "/sys/devices/system/cpu/cpuidle/current_driver"
 #: Prints those that it did not take, and each warning of its log that names one; fails if any.
 #: One with a dot in its name must read back. Of the others, init is given those that nobody took.
 _BOOT_PROOF = rf"""
@@ -61,12 +63,12 @@ refused=$(
 
 
 def asymmetric(variant: Variant, platform: Platform) -> bool:
-    """Whether the kernel is given CPUs of different capacities."""
+    """True if the kernel is given CPUs of different capacities."""
     return variant.dtb != "nocap" and len(set(platform.capacities)) > 1
 
 
 def eas_possible(variant: Variant, platform: Platform) -> bool:
-    """Whether the kernel can enable EAS: it wants different capacities, and schedutil alone."""
+    """True if the kernel can enable EAS: it wants different capacities, and schedutil alone."""
     found = governors(variant.boot, variant.switches, platform)
     return asymmetric(variant, platform) and {*found.values()} == {EAS_GOVERNOR}
 
@@ -120,14 +122,17 @@ def state_expectations(variant: Variant, platform: Platform) -> list[tuple[str, 
 
     They cover the kernel's name and its own switches, EAS, the frequency domains with driver,
     governor and who switches, the energy model's figures, CPU capacities, the topology with its
-    asymmetry flag, and the idle driver.
+    asymmetry flag, and the idle driver, or that there is none.
     """
     eas = variant.declares.eas
     found = governors(variant.boot, variant.switches, platform)
     lines: list[tuple[str, ...]] = [
         ("contains", f"{SCHED_DEBUG}/eascope/variant", f"kernel={variant.kernel} queue="),
         ("contains", f"{SCHED_DEBUG}/eascope/variant", f"energy_aware={int(eas)}"),
-        ("contains", "/sys/devices/system/cpu/cpuidle/current_driver", "gem5_idle"),
+        # Without a driver cpuidle has no files.
+        ("contains", _IDLE_DRIVER, "gem5_idle")
+        if has_idle_driver(variant.boot)
+        else ("absent", _IDLE_DRIVER),
         # The domains' files appear in debugfs with this only.
         ("write", f"{SCHED_DEBUG}/verbose", "Y"),
     ]

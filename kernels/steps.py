@@ -13,7 +13,7 @@ from email import message_from_string
 from pathlib import Path
 
 from eascope.host.errors import RequestError, names_allowed
-from eascope.host.strict import is_name
+from eascope.host.keys import is_name
 from eascope.kernels.mails import ALLOWED, commits_of, read_patches
 from eascope.kernels.naming import OWN_IS_AS, kernel_below, kernel_named, variant_named
 from eascope.kernels.own import Own
@@ -30,7 +30,6 @@ _RANGE = re.compile(r"[^./~@][^@]*\.\.[^@]+")
 class Step:
     """A kernel with one patch more than the one of the step before.
 
-    :param variant: its name.
     :param subject: of the patch or commit; of step 0, what is below the series.
     """
 

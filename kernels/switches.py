@@ -46,6 +46,8 @@ EAS_GOVERNOR = "schedutil"
 GOVERNORS = (EAS_GOVERNOR, "performance", "powersave", "ondemand", "conservative", "userspace")
 #: Of ``cpufreq.default_governor=NAME`` among boot arguments.
 _DEFAULT_GOVERNOR = re.compile(r"cpufreq[.]default_governor=(\S+)")
+#: Of a kernel that registers no cpuidle driver.
+_IDLE_OFF = re.compile(r"(?<!\S)cpuidle[.]off=(\S+)")
 _CPUFREQ = re.compile(r"/sys/devices/system/cpu/(?:cpufreq/policy(\d+)|cpu(\d+)/cpufreq)/(.+)")
 _GOVERNOR, _SETSPEED = "scaling_governor", "scaling_setspeed"
 #: What `is_switch` takes as a path.
@@ -73,8 +75,10 @@ def _switches(value: Any, context: Context) -> Switches:  # noqa: ANN401 - of TO
     return tuple((path, text) for path, text in value)
 
 
+_PAIR = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+_PAIRS = {"type": "array", "items": _PAIR}
 #: Pairs of path and value.
-SWITCHES = Form(f"a list of [path, value], both strings, {PATH_RULE}", {"type": "array"}, _switches)
+SWITCHES = Form(f"a list of [path, value], both strings, {PATH_RULE}", _PAIRS, _switches)
 
 
 def allowed_value(path: str, value: str) -> str:
@@ -98,8 +102,13 @@ def governors(boot: str, switches: Switches, platform: Platform) -> dict[int, st
     return found
 
 
+def has_idle_driver(boot: str) -> bool:
+    """Whether the kernel has a cpuidle driver with these arguments; else an idle CPU is in WFI."""
+    return _IDLE_OFF.findall(boot)[-1:] in ([], ["0"])
+
+
 def sets_governor(switches: Switches) -> bool:
-    """Whether one of ``switches`` changes the governor of a policy."""
+    """True if one of ``switches`` changes the governor of a policy."""
     return any(path.endswith(f"/{_GOVERNOR}") for path, _ in switches)
 
 
@@ -121,6 +130,9 @@ def check_switches(name: str, boot: str, switches: Switches, platform: Platform)
             raise RequestError(f"{name}: {argument}: allowed: one of {', '.join(GOVERNORS)}")
     for number, (path, value) in enumerate(switches):
         now = governors(boot, switches[:number], platform)
+        if "/cpuidle/" in path and not has_idle_driver(boot):
+            allowed = "a file that there is: cpuidle.off leaves no cpuidle driver"
+            raise RequestError(f"{name}: switch {path} = {value!r}: allowed: {allowed}")
         if allowed := allowed_boost(path, value, platform) or _allowed(path, value, now, platform):
             raise RequestError(f"{name}: switch {path} = {value!r}: allowed: {allowed}")
 
@@ -156,7 +168,7 @@ def allowed_boost(path: str, value: str, platform: Platform) -> str:
 
 
 def is_switch(item: object) -> bool:
-    """Whether it is a path and a value that may be written there."""
+    """True if it is a path and a value that may be written there."""
     if not isinstance(item, list) or len(item) != 2:
         return False
     if not all(isinstance(part, str) and part and "\n" not in part for part in item):

@@ -88,7 +88,6 @@ NO_STORE = Store("", "")
 class TreeSource(Source):
     """The present state of a `Tree` as a source.
 
-    :param name: of the tree.
     :param tree: git's name of its files.
     :param store: where git finds them.
     """
@@ -179,13 +178,13 @@ def read_tree(text: str) -> Tree:
     """
     name, equals, place = text.partition("=")
     if not (name and equals and place):
-        raise RequestError(f"--kernel {text!r}: allowed: NAME=TREE or NAME=TREE@REF")
+        raise RequestError(f"--kernel {text!r}: expected NAME=TREE or NAME=TREE@REF")
     parts = place.split("@")
     for count in range(len(parts), 0, -1):
         path = Path("@".join(parts[:count])).expanduser()
         if path.is_dir():
             return Tree(name, path.absolute(), "@".join(parts[count:]))
-    raise RequestError(f"--kernel {text!r}: allowed: a folder that is a git repository of Linux")
+    raise RequestError(f"--kernel {text!r}: no such directory; expected a git repository of Linux")
 
 
 @cache

@@ -18,8 +18,20 @@ from typing import Any
 from eascope.configs.devicetree import FLAVOURS
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.imports import REPO
-from eascope.host.keys import WrongValue, entries_of, form_of, key
-from eascope.host.strict import NAME_RULE, StrictTable, is_name, read_toml, shown_path
+from eascope.host.keys import (
+    NAME,
+    NAME_RULE,
+    Place,
+    Placed,
+    WrongValue,
+    entries_of,
+    form_of,
+    is_name,
+    key,
+    maybe,
+    same,
+)
+from eascope.host.strict import read_toml, shown_path
 from eascope.kernels.queues import (
     changes_something,
     folders_of_queues,
@@ -52,7 +64,7 @@ BOOT_RULE = (
 
 
 def is_boot(text: str) -> bool:
-    """Whether these are boot arguments that a variant may have."""
+    """True if these are boot arguments that a variant may have."""
     names = [argument.partition("=")[0] for argument in text.split()]
     return bool(_BOOT.fullmatch(text)) and not {*names} & {*_TAKES_CPUS}
 
@@ -85,8 +97,14 @@ class Kernel:
 
     name: str
     summary: str = key("one line")
-    series: tuple[str, ...] = key("its queues in order", choices=_queues)
-    fragments: tuple[str, ...] = key("of its configuration, in order", choices=_fragments)
+    series: tuple[str, ...] = key(
+        "its patch series, directories of kernels/series, in order", choices=_queues
+    )
+    fragments: tuple[str, ...] = key(
+        "files of kernels/fragments; an option that none names is off; for Linux 7.3, "
+        "NAME-7.3.config is read after NAME.config",
+        choices=_fragments,
+    )
     own: tuple[Path, ...] = ()
     release: str = ""
     tree: Tree | None = None
@@ -94,12 +112,12 @@ class Kernel:
 
     @property
     def starts_as_mainline(self) -> bool:
-        """Whether it behaves as mainline before a switch is written; sums replace the maximum."""
+        """True if it behaves as mainline before a switch is written; sums replace the maximum."""
         return not self.own and self.tree is None and "sum" not in self.series
 
     @property
     def has_latency_nice(self) -> bool:
-        """Whether tasks and groups have this attribute."""
+        """True if tasks and groups have this attribute."""
         return "latnice" in self.series
 
     def folders(self, root: Path) -> list[Path]:
@@ -135,27 +153,25 @@ class Declared:
 
 @dataclass(frozen=True)
 class Variant:
-    """A variant, as comparisons name it.
+    """A variant, as comparisons name it, by the keys of `VariantFile`.
 
     :param own: a person's, not the project's.
+    :param added: boot arguments and switches that a person's file or options state, but for those
+        that replace another value.
     """
 
     name: str
     kernel: str
-    summary: str = key("one line")
-    source: str = key("the kernel or posting that it stands for")
-    #: Whether a figure of ours may be compared with one of the source's depends on it.
-    deviations: tuple[str, ...] = key(
-        "what differs from that source",
-        count=(0, 1000),
-        allowed="a list of texts on one line each, empty where nothing deviates",
-    )
-    dtb: str = key("the device tree", choices=FLAVOURS)
-    boot: str = key("kernel command-line arguments, may be empty", form=BOOT)
-    switches: Switches = key("in the order in which the agent writes them", form=SWITCHES)
-    declares: Declared = key("the state that it stands for, proven by `kernels.state`")
-    releases: tuple[str, ...] = key("that have its switches", choices=RELEASES, default=())
+    summary: str
+    source: str
+    deviations: tuple[str, ...]
+    dtb: str
+    boot: str
+    switches: Switches
+    declares: Declared
+    releases: tuple[str, ...] = ()
     own: bool = False
+    added: tuple[str | tuple[str, str], ...] = ()
 
     def with_more(self, boot: str, switches: Switches) -> Variant:
         """This variant with boot arguments and switches in addition, and after its own.
@@ -164,10 +180,93 @@ class Variant:
         """
         more = {argument_name(word) for word in boot.split()}
         kept = [word for word in self.boot.split() if argument_name(word) not in more]
-        written = {_written(switch): switch for switch in (*self.switches, *switches)}
+        written = {decided(switch): switch for switch in (*self.switches, *switches)}
+        words = {argument_name(word): word for word in self.boot.split()}
+        before = {decided(switch): switch for switch in self.switches}
+        new = [word for word in boot.split() if words.get(argument_name(word), word) == word]
+        news = [switch for switch in switches if before.get(decided(switch), switch) == switch]
         return replace(
-            self, boot=" ".join([*kept, *boot.split()]), switches=tuple(written.values())
+            self,
+            boot=" ".join([*kept, *boot.split()]),
+            switches=tuple(written.values()),
+            added=(*self.added, *new, *news),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantFile(Placed):
+    """A ``[variant.NAME]``; with a base it has that one's keys where it states none."""
+
+    base: str = key(
+        "a variant above: its boot arguments and switches come first; `deviations` are `as BASE`; "
+        "all other keys except `summary` are the base's where none is stated",
+        default="",
+    )
+    summary: str = key("one line for `eascope list variants`", default="")
+    source: str = key(
+        "the release or posting of Linux that it stands for, with version and link", default=""
+    )
+    deviations: tuple[str, ...] = key(
+        "what differs from that source; compare a value of the source with eascope's only where "
+        "none of these matters",
+        count=(0, 1000),
+        allowed="a list of texts on one line each, empty where nothing deviates",
+        default=(),
+    )
+    kernel: str = key("a `[kernel.NAME]`", default="")
+    dtb: str = key("the device tree", choices=FLAVOURS, default="")
+    boot: str = key("kernel command-line arguments, may be empty", form=BOOT, default="")
+    switches: Switches = key(
+        "files that the guest agent writes before the workload, in this order; each is read back",
+        form=SWITCHES,
+        default=(),
+    )
+    declares: Declared | None = maybe("the state that it stands for")
+    releases: tuple[str, ...] = key(
+        "that have its switches (default: all that have its series)", choices=RELEASES, default=()
+    )
+
+    def check(self) -> None:
+        """All keys are there, its own or its base's."""
+        self.need(*(name for name in entries_of(VariantFile) if name not in ("base", "releases")))
+
+    def variant(self, name: str, *, own: bool) -> Variant:
+        """The variant, whose kernel and whose state are known."""
+        return Variant(name=name, own=own, **same(Variant, self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFile(VariantFile):
+    """A person's ``kernels/own/NAME.toml``: ``base`` with what the file adds."""
+
+    base: str = key("a variant, of the project's or your own, to which the file adds")
+    summary: str = key("one line for `eascope list variants`")
+    series: str = key(
+        "its patch series: a directory of kernels/series, applied after those of `base`",
+        form=NAME,
+        default="",
+    )
+    first: bool = key("its patches are applied before those of `base`", default=False)
+    patches: tuple[str, ...] = key(
+        "files, applied in this order on top of the kernel; relative to the file's directory",
+        default=(),
+    )
+    config: tuple[str, ...] = key(
+        "`CONFIG_NAME=VALUE` or `# CONFIG_NAME is not set`, which count before all others",
+        default=(),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantsFile:
+    """The keys of ``variants.toml``."""
+
+    kernel: Mapping[str, Kernel] = key("kernels by name")
+    variant: Mapping[str, VariantFile] = key("variants by name")
+    planned: Mapping[str, str] = key(
+        "variants that scenarios name and that have no kernel yet; running one is refused",
+        default={},
+    )
 
 
 @dataclass(frozen=True)
@@ -213,26 +312,25 @@ def read_variants(path: Path) -> Reader:
     :raises RequestError: one line with file, key, value and what is allowed.
     """
     top = read_toml(path)
-    known = {name: table.decoded(Kernel, name=name) for name, table in _named(top, "kernel")}
-    reader = Reader(known)
-    for name, table in _named(top, "variant"):
-        reader.add(name, table)
-    if top.has("planned"):
-        reader.planned = _planned(top.table("planned"), reader.variants)
-    for name in top.table("own").data if top.has("own") else ():
+    top.only({*entries_of(VariantsFile), "own"})
+    reader = Reader({name: at.decoded(Kernel, name=name) for name, at in _named(top, "kernel")})
+    for name, place in _named(top, "variant"):
+        reader.add(name, place)
+    if "planned" in top.data:
+        reader.planned = _planned(top.inside("planned"), reader.variants)
+    for name in top.inside("own").data if "own" in top.data else ():
         reader.broken[name] = top.error(
             "own", f"a file kernels/own/{name}.toml with base, summary and series = {name!r}"
         )
-    top.finish()
     return reader
 
 
-def _planned(table: StrictTable, variants: Mapping[str, Variant]) -> dict[str, str]:
+def _planned(place: Place, variants: Mapping[str, Variant]) -> dict[str, str]:
     """Names and summaries of ``[planned]``, without variants that exist."""
-    for name in table.data:
+    for name in place.data:
         if not is_name(name) or name in variants:
-            raise table.error(name, f"a name of {NAME_RULE}, that no [variant] has")
-    return {name: table.text(name) for name in table.data}
+            raise place.error(name, f"a name of {NAME_RULE}, that no [variant] has")
+    return {name: place.read(name, str) for name in place.data}
 
 
 @dataclass
@@ -248,36 +346,41 @@ class Reader:
     broken: dict[str, RequestError] = field(default_factory=dict)
     stated: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def add(self, name: str, table: StrictTable, file: Path | None = None) -> None:
+    def add(self, name: str, place: Place, file: Path | None = None) -> None:
         """A variant; with ``base`` it has that one's keys where it states none.
 
         :param file: a person's, which may have a queue.
         :raises EascopeError: a wrong key, or a patch that cannot be read.
         """
-        base = table.text("base", self.variants, LISTING) if file or table.has("base") else ""
-        if base and not self.variants:  # of which `text` could name none
-            raise table.error("base", "no base: no variant is above this one")
-        if base:
+        base = ""
+        if file or "base" in place.data:
+            if not self.variants:
+                raise place.error("base", "no base: no variant is above this one")
+            base = place.one_of("base", self.variants, LISTING)
             inherited = {**self.stated[base], "deviations": [f"as {base}"]}
             own = {"source": shown_path(file), "deviations": []} if file else {}
-            stated = {**inherited, **own, "boot": "", "switches": [], **table.data}
-            table = StrictTable(table.file, stated, table.where)
-            table.has("base")
-        queue, first = _queue(file, table) if file else (None, False)
-        kernel = table.text("kernel", self.kernels)
-        variant = table.decoded(Variant, name=name, kernel=kernel, own=bool(file))
+            stated = {**inherited, **own, "boot": "", "switches": [], **place.data}
+            place = Place(place.file, stated, place.where)
+        kind: Any = OwnFile if file else VariantFile
+        place.only(entries_of(kind))
+        kernel = place.one_of("kernel", self.kernels)
+        read: VariantFile = place.decoded(kind)
+        queue = _queue(file, read) if file and isinstance(read, OwnFile) else None
+        variant = read.variant(name, own=bool(file))
         if base:
             more = self.variants[base].with_more(variant.boot, variant.switches)
-            variant = replace(variant, boot=more.boot, switches=more.switches)
+            added = more.added if file else ()
+            variant = replace(variant, boot=more.boot, switches=more.switches, added=added)
         if queue:
-            if queue.name in self.kernels[kernel].series:
-                raise table.error("series", f"a queue that {base} does not have")
-            with_queue = self.kernels[kernel].with_queue(queue, first=first)
+            folder, first = queue
+            if folder.name in self.kernels[kernel].series:
+                raise place.error("series", f"a queue that {base} does not have")
+            with_queue = self.kernels[kernel].with_queue(folder, first=first)
             self.kernels[name] = replace(with_queue, name=name, summary=variant.summary)
             variant = replace(variant, kernel=name)
         self.variants[name] = variant
-        passed_on = {*table.data} - {"base", "summary", "first", *_ADDED}
-        self.stated[name] = {key: table.data[key] for key in passed_on} | {"kernel": variant.kernel}
+        passed_on = {*place.data} - {"base", "summary", "first", *_ADDED}
+        self.stated[name] = {key: place.data[key] for key in passed_on} | {"kernel": variant.kernel}
 
     def add_files(self, folder: Path) -> None:
         """A person's files, each after its base."""
@@ -302,17 +405,17 @@ class Reader:
 
         :raises EascopeError: a wrong name, key or patch.
         """
-        table, name = read_toml(file), file.stem
+        place, name = read_toml(file), file.stem
         if not is_name(name) or name in taken:
             allowed = f"a name of {NAME_RULE}, that no kernel or variant has"
             raise RequestError(f"{shown_path(file)}: name {name!r}: allowed: {allowed}")
         for old, new in _RENAMED.items():
-            if old in table.data:
-                raise table.error(old, f"{new}, which is its name now")
-        table.only({"base", "kernel", "first", *_ADDED, *entries_of(Variant)})
-        if not {*_ADDED} & {*table.data}:
-            raise table.lacks(_ADDED[0], f"one at least of {', '.join(_ADDED)}")
-        self.add(name, table, file)
+            if old in place.data:
+                raise place.error(old, f"{new}, which is its name now")
+        place.only(entries_of(OwnFile))
+        if not {*_ADDED} & {*place.data}:
+            raise place.lacks(_ADDED[0], f"one at least of {', '.join(_ADDED)}")
+        self.add(name, place, file)
 
 
 def _base_of(file: Path) -> str:
@@ -323,31 +426,30 @@ def _base_of(file: Path) -> str:
         return ""
 
 
-def _queue(file: Path, table: StrictTable) -> tuple[Path | None, bool]:
+def _queue(file: Path, own: OwnFile) -> tuple[Path, bool] | None:
     """The queue of an own file, if it has one, and whether it is applied before ours.
 
     :raises EascopeError: a wrong key, or a patch that cannot be read.
     """
-    first = table.has("first") and table.flag("first")
-    if table.has("series"):
-        folder = SERIES / table.name("series")
+    place = own.place
+    if own.series:
+        folder = SERIES / own.series
         if not (folder / "series").is_file():
-            raise table.error("series", "a queue: a folder of kernels/series with a file series")
+            raise place.error("series", "a queue: a folder of kernels/series with a file series")
         series_patches(folder)
         for key in ("patches", "config"):
-            if table.has(key):
-                raise table.error(key, "none beside series: they belong into its folder")
-        return folder, first
-    names = table.texts("patches") if table.has("patches") else ()
-    patches = [_own_patch(table, file.parent / Path(patch).expanduser()) for patch in names]
-    config = "".join(f"{line}\n" for line in table.texts("config")) if table.has("config") else ""
-    if config and not states_options(config.encode()):
-        raise table.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
-    if not patches and not config:
-        if first:
-            raise table.error("first", "false, or true beside series, patches or config")
-        return None, first
-    return made_queue(file.stem, patches, config.encode()), first
+            if key in place.data:
+                raise place.error(key, "none beside series: they belong into its folder")
+        return folder, own.first
+    patches = [_own_patch(place, file.parent / Path(name).expanduser()) for name in own.patches]
+    config = "".join(f"{line}\n" for line in own.config).encode()
+    if config and not states_options(config):
+        raise place.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
+    if patches or config:
+        return made_queue(file.stem, patches, config), own.first
+    if own.first:
+        raise place.error("first", "false, or true beside series, patches or config")
+    return None
 
 
 def own_variant(
@@ -378,16 +480,16 @@ def own_folder(path: Path = VARIANTS) -> Path:
     return (Path(base) if base else Path.home() / ".config") / "eascope/own"
 
 
-def _own_patch(table: StrictTable, path: Path) -> tuple[str, bytes]:
+def _own_patch(place: Place, path: Path) -> tuple[str, bytes]:
     """Name and content of a patch that an own file names."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise table.error(
+        raise place.error(
             "patches", f"patches, and {shown_path(path)}: {error.strerror}"
         ) from error
     if not changes_something(content):
-        raise table.error("patches", f"patches, and {shown_path(path)} has no hunk")
+        raise place.error("patches", f"patches, and {shown_path(path)} has no hunk")
     return path.name, content
 
 
@@ -399,15 +501,15 @@ def load_variants(path: Path = VARIANTS) -> dict[str, Variant]:
     return dict(load_catalogue(path).variants)
 
 
-def _named(top: StrictTable, key: str) -> list[tuple[str, StrictTable]]:
+def _named(top: Place, key: str) -> list[tuple[str, Place]]:
     """Names and tables of ``[key.NAME]``, their names checked."""
-    group = top.table(key)
+    group = top.inside(key)
     if not group.data:
         raise top.error(key, "at least one table")
     for name in group.data:
         if not is_name(name):
             raise group.error(name, f"a name of {NAME_RULE}")
-    return [(name, group.table(name)) for name in group.data]
+    return [(name, group.inside(name)) for name in group.data]
 
 
 def argument_name(word: str) -> str:
@@ -415,7 +517,7 @@ def argument_name(word: str) -> str:
     return word.partition("=")[0].replace("-", "_")
 
 
-def _written(switch: tuple[str, str]) -> tuple[str, str]:
+def decided(switch: tuple[str, str]) -> tuple[str, str]:
     """What a switch decides: a file's value, or one feature of the scheduler."""
     path, value = switch
     return (path, value.removeprefix("NO_")) if path == FEATURES else (path, "")

@@ -36,7 +36,6 @@ def not_compiled(
     """A line for each option or file because of which a part of some queues is not compiled.
 
     :param tree: the source with their patches applied, and with the objects of its build.
-    :param folders: the queues.
     :param below: the folder that was compiled; empty: all.
     """
     if not folders:

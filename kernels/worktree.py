@@ -145,7 +145,7 @@ def home_of(source: Source) -> Path:
 
 
 def has_objects(out: Path) -> bool:
-    """Whether a build in ``out`` starts from earlier objects."""
+    """True if a build in ``out`` starts from earlier objects."""
     return (out / "vmlinux").is_file()
 
 
@@ -200,7 +200,7 @@ class _Kept:
         return noted
 
     def is_of(self, source: Source) -> bool:
-        """Whether the tree is one of ``source`` and has a note."""
+        """True if the tree is one of ``source`` and has a note."""
         noted = self.noted()
         return (noted.get("layout"), noted.get("source")) == (LAYOUT, source.sha256)
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from eascope.host.errors import RequestError, bad_input, nearest, unknown
-from eascope.host.strict import StrictTable, read_json, read_toml
+from eascope.host.keys import Placed, key, maybe, named
+from eascope.host.strict import read_json, read_toml
 from eascope.power.mcpat import POWER_MODELS, CorePower, load_derived
 
 MAPPINGS = POWER_MODELS / "calibration"
@@ -30,8 +32,8 @@ LEAKAGES = ("subthreshold", "gate")
 class Rate:
     """Events per second and CPU: a column of the data, less another one where given."""
 
-    column: str
-    less: str | None
+    column: str = key("of the data")
+    less: str | None = maybe("a column that is taken from it")
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,59 @@ class CountedModel:
         return {group.name: self.watts(group, rates, *point) for group in self.groups}
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Term(Placed):
+    rate: str = key("one of [rates], or clock", form=named("a name of [rates], or clock"))
+    events: Mapping[str, float] = key("McPAT events of a counted one", 0, 100, "events")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group(Placed):
+    name: str = key("the group")
+    reason: str = key("why these events are together")
+    left_out: bool = key("without a factor: true, or no such key", default=False)
+    leakage: tuple[str, ...] = key("kinds of leakage", choices=LEAKAGES, default=())
+    terms: tuple[_Term, ...] = key("counted events", count=(1, 20), default=())
+
+    def check(self) -> None:
+        """Leakage, or events; and no key that says nothing."""
+        if "left_out" in self.place.data and not self.left_out:
+            raise self.place.error("left_out", "true, or no such key")
+        if not self.leakage:
+            self.need("terms")
+        elif self.terms:
+            raise self.place.error("terms", "not together with leakage")
+
+    def group(self, rates: Mapping[str, Rate], power: CorePower) -> EventGroup:
+        """The group, with McPAT's energies."""
+        terms = []
+        for term in self.terms:
+            term.place.one_of("rate", [*rates, CLOCK])
+            for event in term.events:
+                if event not in power.energy_pj:
+                    near = nearest(event, sorted(power.energy_pj))
+                    allowed = f"an event of McPAT's table{near}"
+                    raise term.place.inside("events").error(event, allowed)
+            energy = sum(count * power.pj(event) for event, count in term.events.items())
+            terms.append((term.rate, energy))
+        return EventGroup(self.name, self.reason, self.left_out, tuple(terms), self.leakage)
+
+
+_Columns = make_dataclass("_Columns", [(name, str, key("of the data")) for name in COLUMNS])
+
+
+@dataclass(frozen=True)
+class _MappingFile:
+    schema_version: ClassVar[int] = 1
+
+    core: str = key("the core; also the name of the file without `.toml`")
+    cpus: int = key("CPUs of the cluster", 1, 16)
+    data: str = key("the file of measured rows")
+    columns: Any = key("columns of the data", table=_Columns)
+    rates: Mapping[str, Rate] = key("counted events by name")
+    group: tuple[_Group, ...] = key("events that share a factor", count=(1, 20))
+
+
 def counted_cores(directory: Path = MAPPINGS) -> list[str]:
     """Names of the cores that have a mapping from counted events."""
     return sorted(path.stem for path in directory.glob("*.toml"))
@@ -124,58 +179,20 @@ def load_counted(core: str, directory: Path = MAPPINGS) -> CountedModel:
         raise unknown("core with counted events", core, counted_cores(directory))
     path = directory / f"{core}.toml"
     top = read_toml(path)
-    if top.integer("schema", 1, 1) and top.text("core") != core:
+    own = top.decoded(_MappingFile)
+    if own.core != core:
         raise top.error("core", f"{core!r}, the file's own name")
-    cpus = top.integer("cpus", 1, 16)
-    data = top.text("data")
-    columns_table = top.table("columns")
-    columns = {key: columns_table.text(key) for key in COLUMNS}
-    columns_table.finish()
-    rates_table = top.table("rates")
-    rates = {}
-    for name in rates_table.data:
-        entry = rates_table.table(name)
-        rates[name] = Rate(entry.text("column"), entry.text("less") if entry.has("less") else None)
-        entry.finish()
     power = load_derived(core)
-    groups = tuple(_group(table, rates, power) for table in top.tables("group", 1, 20))
-    top.finish()
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return CountedModel(
         core=core,
-        cpus=cpus,
-        data=data,
-        columns=columns,
-        rates=rates,
-        groups=groups,
+        cpus=own.cpus,
+        data=own.data,
+        columns=vars(own.columns),
+        rates=own.rates,
+        groups=tuple(group.group(own.rates, power) for group in own.group),
         power=power,
-        sha256=digest,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
     )
-
-
-def _group(table: StrictTable, rates: Mapping[str, Rate], power: CorePower) -> EventGroup:
-    name, reason = table.text("name"), table.text("reason")
-    left_out = table.has("left_out")
-    if left_out and not table.flag("left_out"):
-        raise table.error("left_out", "true, or no such key")
-    leakage: tuple[str, ...] = ()
-    terms: list[tuple[str, float]] = []
-    if table.has("leakage"):
-        leakage = table.texts("leakage", LEAKAGES)
-    else:
-        for term in table.tables("terms", 1, 20):
-            rate = term.text("rate", [*rates, CLOCK])
-            events = term.table("events")
-            energy = 0.0
-            for event in events.data:
-                if event not in power.energy_pj:
-                    known = sorted(power.energy_pj)
-                    raise events.error(event, f"an event of McPAT's table{nearest(event, known)}")
-                energy += events.number(event, 0, 100) * power.pj(event)
-            terms.append((rate, energy))
-            term.finish()
-    table.finish()
-    return EventGroup(name, reason, left_out, tuple(terms), leakage)
 
 
 @dataclass(frozen=True)
@@ -198,11 +215,10 @@ def load_calibration(core: str, directory: Path = CALIBRATED) -> Calibration:
     """
     model = load_counted(core)
     top = read_json(directory / f"{core}.json")
-    inputs = top.table("inputs")
-    if inputs.text("mapping_sha256") != model.sha256:
+    if top.inside("inputs").read("mapping_sha256", str) != model.sha256:
         raise RequestError(
             f"{top.file}: fitted to another mapping than {core}.toml: run make power-calibration"
         )
-    table = top.table("factors")
-    factors = {group.name: table.number(group.name, 0, 1000) for group in model.fitted}
+    table = top.inside("factors")
+    factors = {group.name: table.read(group.name, float, span=(0, 1000)) for group in model.fitted}
     return Calibration(model, factors)

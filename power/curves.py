@@ -81,7 +81,7 @@ class CurvePower:
 
     @property
     def draws_off(self) -> bool:
-        """Whether a shared part draws something while it is off."""
+        """True if a shared part draws something while it is off."""
         return any(row.interconnect for row in self._rows.values())
 
     def early_ns(self, cluster: Cluster) -> tuple[int, int]:
@@ -90,7 +90,7 @@ class CurvePower:
         return 1000 * of_the_way.get(cluster.name, 0), 1000 * before.get(cluster.name, 0)
 
     def depends(self, cluster: Cluster) -> bool:
-        """Whether the power of ``cluster`` depends on running CPUs of others."""
+        """True if the power of ``cluster`` depends on running CPUs of others."""
         return cluster.name in self._curves.dependents
 
     def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:

@@ -45,7 +45,7 @@ class GivenModel:
 
     @property
     def usual(self) -> bool:
-        """Whether it is a run's default."""
+        """True if it is a run's default."""
         return self == USUAL
 
 

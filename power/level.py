@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 from eascope.host.errors import unknown
+from eascope.host.keys import Place, entries_of, key
 from eascope.host.strict import read_toml
 from eascope.power.counted import load_calibration
 from eascope.power.mcpat import CYCLE, POWER_MODELS, STATES, CorePower, load_derived
@@ -117,11 +119,41 @@ def idle_microwatt(level: Level, power_state: str, microvolts: int, celsius: flo
     return round(keep * level.leakage_w("Core", microvolts / 1e6, celsius) * UW_PER_W)
 
 
+@dataclass(frozen=True)
+class _Activity:
+    fetches: float = key("fetches of 16 bytes per instruction", 0, 1)
+    others: float = key("instructions other than integer data processing, of each", 0, 1)
+    source: str = key("where they are from")
+
+
+@dataclass(frozen=True)
+class _Anchor:
+    ipc: float = key("instructions per cycle", 0.1, 10)
+    ipc_source: str = key("where it is from")
+    coefficient: float = key("dynamic power", 1, 5000, "uW/MHz/V^2")
+    coefficient_source: str = key("where it is from")
+
+
+@dataclass(frozen=True)
+class _LevelsFile:
+    schema_version: ClassVar[int] = 1
+
+    shape: str = key("the calibrated core")
+    activity: _Activity = key("the reference activity")
+
+
+def _levels(path: Path) -> tuple[_LevelsFile, Mapping[str, Place]]:
+    """What all cores have, and the table of each core."""
+    top = read_toml(path)
+    own = {name: top.data[name] for name in entries_of(_LevelsFile) if name in top.data}
+    cores = {name: top.inside(name) for name in top.data if name not in own}
+    return Place(top.file, own).decoded(_LevelsFile), cores
+
+
 def level_cores(path: Path = LEVELS) -> list[str]:
     """Names of the cores that have a level, the calibrated one among them."""
-    top = read_toml(path)
-    names = [key for key, value in top.data.items() if isinstance(value, dict)]
-    return sorted({*names, top.text("shape")} - {"activity"})
+    own, cores = _levels(path)
+    return sorted({*cores, own.shape})
 
 
 @cache
@@ -130,32 +162,30 @@ def load_level(core: str, path: Path = LEVELS) -> Level:
 
     :raises RequestError: when there is none or a figure is wrong.
     """
-    if core not in level_cores(path):
-        raise unknown("core with a level", core, level_cores(path))
-    top = read_toml(path)
-    top.integer("schema", 1, 1)
-    shape = load_calibration(top.text("shape"))
-    activity = top.table("activity")
+    own, cores = _levels(path)
+    if core not in (known := {*cores, own.shape}):
+        raise unknown("core with a level", core, known)
+    shape = load_calibration(own.shape)
     plain = Level(
         core=core,
         power=load_derived(core),
         factors=shape.factors,
         ipc=1.5,
-        fetches=activity.number("fetches", 0, 1),
-        others=activity.number("others", 0, 1),
+        fetches=own.activity.fetches,
+        others=own.activity.others,
         level=1.0,
         coefficient=None,
-        sources=(activity.text("source"),),
+        sources=(own.activity.source,),
     )
-    activity.finish()
     if core == shape.model.core:
         return plain
-    table = top.table(core)
-    plain = replace(plain, ipc=table.number("ipc", 0.1, 10))
-    coefficient = table.number("coefficient", 1, 5000, "uW/MHz/V^2")
-    sources = (*plain.sources, table.text("ipc_source"), table.text("coefficient_source"))
-    table.finish()
+    anchor = cores[core].decoded(_Anchor)
+    plain = replace(plain, ipc=anchor.ipc)
     # 1 uW/MHz is 1 pJ a cycle; the anchor's figure is at 1 V.
     at_one_volt = sum(plain.dynamic_pj().values()) * plain.power.dynamic_scale(1.0)
-    level = coefficient / at_one_volt
-    return replace(plain, level=level, coefficient=coefficient, sources=sources)
+    return replace(
+        plain,
+        level=anchor.coefficient / at_one_volt,
+        coefficient=anchor.coefficient,
+        sources=(*plain.sources, anchor.ipc_source, anchor.coefficient_source),
+    )

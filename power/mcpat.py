@@ -99,6 +99,9 @@ class CorePower:
         return (volts / self.vdd_v) ** 3 * g_of_t(celsius)
 
 
+_KELVIN = (200, 500)
+
+
 def derived_cores(directory: Path = DERIVED) -> list[str]:
     """Names of the cores that are derived."""
     return sorted(path.stem for path in directory.glob("*.json"))
@@ -113,21 +116,21 @@ def load_derived(core: str, directory: Path = DERIVED) -> CorePower:
     if core not in derived_cores(directory):
         raise unknown("derived core", core, derived_cores(directory))
     top = read_json(directory / f"{core}.json")
-    if top.integer("schema", 1, 1) and top.text("core") != core:
+    if top.read("schema", int, span=(1, 1)) and top.read("core", str) != core:
         raise top.error("core", f"{core!r}, the file's own name")
-    design = top.table("design")
+    design = top.inside("design")
     energies = {
         event: {path: float(energy) for path, energy in parts.items()}
-        for event, parts in top.table("energy_pj").data.items()
+        for event, parts in top.inside("energy_pj").data.items()
     }
-    rows = top.table("components").data
+    rows = top.inside("components").data
     missing = {path for parts in energies.values() for path in parts} - set(rows)
     if missing or CYCLE not in energies:
         raise bad_input(top.file, "energy_pj", sorted(missing), "components of the same file")
     return CorePower(
         core=core,
-        vdd_v=design.number("vdd_v", 0.1, 2),
-        temperature_k=design.number("temperature_k", 200, 500),
+        vdd_v=design.read("vdd_v", float, span=(0.1, 2)),
+        temperature_k=design.read("temperature_k", float, span=_KELVIN),
         energy_pj=energies,
         part={path: str(row["part"]) for path, row in rows.items()},
         leakage={
@@ -135,7 +138,7 @@ def load_derived(core: str, directory: Path = DERIVED) -> CorePower:
             for path, row in rows.items()
         },
         area_mm2={path: float(row["area_mm2"]) for path, row in rows.items()},
-        l2_cpus=top.table("l2").integer("cpus", 1, 16),
+        l2_cpus=top.inside("l2").read("cpus", int, span=(1, 16)),
         sha256=sha256_bytes(canonical_json({key: top.data.get(key) for key in FIGURES})),
     )
 
@@ -144,9 +147,12 @@ def load_derived(core: str, directory: Path = DERIVED) -> CorePower:
 def temperature_table() -> tuple[tuple[float, float], ...]:
     """(degrees Celsius, sub-threshold leakage relative to the design point), ascending."""
     top = read_json(DERIVED / "scaling" / "g-of-t.json")
-    rows = top.tables("relative_to_design", 2, 50)
+    rows = top.rows("relative_to_design", 2, 50)
     return tuple(
-        (row.number("temperature_k", 200, 500) - CELSIUS, row.number("core", 0, 1000))
+        (
+            row.read("temperature_k", float, span=_KELVIN) - CELSIUS,
+            row.read("core", float, span=(0, 1000)),
+        )
         for row in rows
     )
 

@@ -20,7 +20,7 @@ from eascope.host.errors import RequestError
 from eascope.power.counted import CountedModel
 
 VARIABLE = "EASCOPE_MEASUREMENTS"
-CSV = "allowed: a CSV file with a header"
+CSV = "expected a CSV file with a header"
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except OSError as error:
-        raise RequestError(f"{path}: {error.strerror}: {CSV}") from error
+        raise RequestError(f"{path}: {error.strerror}; {CSV}") from error
     except UnicodeDecodeError as error:
-        raise RequestError(f"{path}: byte {error.start} is not UTF-8: {CSV}") from error
+        raise RequestError(f"{path}: byte {error.start} is not UTF-8; {CSV}") from error
     if not rows:
-        raise RequestError(f"{path}: no rows: {CSV}")
+        raise RequestError(f"{path}: no rows; {CSV}")
     return rows
 
 

@@ -35,10 +35,12 @@ class ControllerPower:
 def load_controller() -> ControllerPower:
     """McPAT's controller, at its design point."""
     top = read_json(CONTROLLER)
-    parts = top.table("read_pj")
+    parts = top.inside("read_pj")
+    names = ("routine_w", "subthreshold_w", "gate_w")
+    routine, subthreshold, gate = (top.read(name, float, span=(0, 100)) for name in names)
     return ControllerPower(
-        routine_w=top.number("routine_w", 0, 100),
-        leakage_w=top.number("subthreshold_w", 0, 100) + top.number("gate_w", 0, 100),
-        read_pj=sum(parts.number(name, 0, 1e6) for name in parts.data),
+        routine_w=routine,
+        leakage_w=subthreshold + gate,
+        read_pj=sum(parts.read(name, float, span=(0, 1e6)) for name in parts.data),
         sha256=sha256_bytes(canonical_json(top.data)),
     )

@@ -118,7 +118,7 @@ class PowerModel(Protocol):
         """Energy in fJ of the chip's shared part, which was on and off for so long."""
 
     def depends(self, cluster: Cluster) -> bool:
-        """Whether the power of ``cluster`` depends on running CPUs of other clusters."""
+        """True if the power of ``cluster`` depends on running CPUs of other clusters."""
 
     def vote(self, cluster: Cluster, khz: int) -> tuple[int, object] | None:
         """What a running CPU of ``cluster`` at ``khz`` makes of the power of those that depend.
@@ -161,7 +161,6 @@ def idle_fj(
 ) -> dict[str, int]:
     """Energy in fJ of a CPU that is idle, or on its way, by component.
 
-    :param idle_uw: power in each idle state.
     :param transition_uw: power on the way into and out of one.
     """
     energies = {

@@ -26,7 +26,6 @@ class ErrorPair(Record):
 class FitErrors(Record):
     """Errors of one fit in per cent.
 
-    :param mape: mean absolute error over all rows.
     :param by_mhz: by frequency.
     :param by_workload: by workload, where workloads were left out.
     :param by_copies: by copies that ran at once, likewise.
@@ -137,7 +136,6 @@ class EventActivity(Record):
 class ActivityComparison(Record):
     """A cluster's activity, as the fast engine states it and as gem5 counted it.
 
-    :param model: gem5's CPU model.
     :param stated: in words where the stated events come from.
     :param active_s: CPU time in s; ``counted_s`` is the part in which events were counted.
     :param volts: the supply of the energies of events.

@@ -37,7 +37,6 @@ class _Powers:
     """Powers of a cluster in uW, by kHz.
 
     :param busy: of a busy CPU; ``transition`` of one on its way into or out of an idle state.
-    :param idle: of a CPU in each idle state.
     """
 
     busy: Mapping[int, int]

@@ -55,7 +55,6 @@ def events(
 ) -> dict[str, EventActivity]:
     """By event that costs something: counts per instruction, stated and counted, and energy in pJ.
 
-    :param volts: the supply at which the energy is stated.
     :param stated: events of one instruction as the fast engine bills it.
     :param counters: rows of one cluster, its shared part's included.
     """
@@ -93,10 +92,7 @@ def compare(
     counters: pl.DataFrame,
     intervals: pl.DataFrame,
 ) -> list[ActivityComparison]:
-    """Both ways of billing for every cluster that executed anything.
-
-    :param models: gem5's CPU model by cluster.
-    """
+    """Both ways of billing for every cluster that executed anything."""
     model = DerivedPower(platform, activity)
     errors = []
     for cluster in platform.clusters:

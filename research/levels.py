@@ -37,8 +37,6 @@ def request_of(row: Mapping[str, Any], folder: Path) -> Request:
 
     A limit of the policy would not do. The kernel takes it for pressure on the CPU's capacity, and
     wakes an idle CPU at each tick to balance; the meters' governor had none.
-
-    :param folder: gets the platform's file.
     """
     platform = load_platform(row["platform"])
     cluster = platform.cluster(row["cluster"])

@@ -103,10 +103,7 @@ def rows_of(
     kernels: Sequence[Chain],
     measured: Mapping[str, Sequence[KernelMeasurement]],
 ) -> list[list[Any]]:
-    """Time of an iteration as executed, and how much longer the engines take, in percent.
-
-    :param measured: by cluster.
-    """
+    """Time of an iteration as executed, and how much longer the engines take, in percent."""
     rows = []
     for kernel in kernels:
         mixed = taken(platform, activity, kernel)

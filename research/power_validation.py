@@ -53,7 +53,6 @@ GROUPS = (
 class ClusterPoint:
     """A measured workload at an OPP, and the power billed for its workload kernel.
 
-    :param kernel: of ``eascope characterise``.
     :param copies: of the workload that ran at once.
     :param busy: CPUs that were busy on average, by the cycle counters.
     :param measured_ipc: instructions per cycle of the workload, by the counters.

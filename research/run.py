@@ -202,7 +202,7 @@ def _change(line: Line | None, result: Comparison, name: str) -> tuple[float | N
 
 
 def _ran(result: Comparison, verdict: Verdict) -> bool:
-    """Whether all variants of a statement ran."""
+    """True if all variants of a statement ran."""
     return {verdict.variant, *parse(verdict.statement).variants} <= {*result.names}
 
 
@@ -314,7 +314,6 @@ def study_command(
 ) -> int:
     """``python -m research.NAME``: write the record that ``measure`` gives; the exit code.
 
-    :param measure: takes the command.
     :param path: of the record, where it is not that of the study of this name.
     """
     prog = f"python -m research.{name}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``python -m research.variants``: ``docs/variants``, a page per family of variants and their list.
 
-A section of a page comes from ``kernels/variants.toml``, and what the variant showed from the
-records of studies. A person writes the list (``variants.md.in``), in which ``{sum}`` are the
+A page comes from ``kernels/variants.toml``, and what its variants showed from the records of
+studies. A person writes the list (``variants.md.in``), in which ``{sum}`` are the
 variants of that kernel. An entry of it is a family; its page is named after its first kernel.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError
+from eascope.host.table import Table
 from eascope.kernels.naming import releases_of
 from eascope.kernels.switches import switch_words
 from eascope.kernels.variants import Variant, load_catalogue
@@ -27,6 +28,7 @@ _URL = re.compile("https://[^ ,;]+")
 _GROUP = re.compile(r"{(.*?)}")
 #: An entry of the list: the head, what follows it, and the groups.
 _ENTRY = re.compile(r"^\* \*\*(.*?)[.,:]?\*\*\s*(.*?)\s*({[^\n]*})$", re.MULTILINE | re.DOTALL)
+_AS = re.compile(r"as ([\w-]+)")
 _POLICY = "eascope.policy="
 
 
@@ -50,12 +52,15 @@ def every_variant() -> dict[str, str]:
     families = {
         names[0]: [each for name in names for each in groups[name]] for *_, names in entries
     }
-    links = {each.name: f"{page}.md#{each.name}" for page, of in families.items() for each in of}
+    links = {
+        each.name: f"{page}.md" + (f"#{each.name}" if _deviates(each) else "")
+        for page, of in families.items()
+        for each in of
+    }
     pages, shown = {}, _shown()
     for head, text, (page, *_) in entries:
         about = [text[:1].upper() + text[1:].replace("\n  ", "\n") + "\n"] if text else []
-        sections = [_section(each, links, shown.get(each.name, ())) for each in families[page]]
-        pages[page] = "\n".join([f"# {head}\n", *about, *sections])
+        pages[page] = "\n".join([f"# {head}\n", *about, *_family(families[page], links, shown)])
     listed = {
         name: " · ".join(f"[{variant.name}]({links[variant.name]})" for variant in group)
         for name, group in groups.items()
@@ -63,34 +68,53 @@ def every_variant() -> dict[str, str]:
     return {**pages, INDEX: written.format(**listed)}
 
 
-def _section(variant: Variant, links: Mapping[str, str], shown: Sequence[str]) -> str:
-    """A heading, what the variant is and sets, its deviations and its results."""
-    first, _, rest = variant.summary.partition(" ")
-    deviations = [_linked(text, links) for text in variant.deviations]
-    switches = " ".join(f"`{word}`" for word in switch_words(variant.switches))
-    settings = {
-        "kernel": f"`{variant.kernel}` of Linux {' and '.join(releases_of(variant))}",
-        "switches": switches or "none",
-        "boot arguments": f"`{variant.boot}`" if variant.boot else "",
-        "device tree": variant.dtb if variant.dtb != "std" else "",
-        "EAS": f"{'on' if variant.declares.eas else 'off'}, governor {variant.declares.governor}",
-    }
-    lines = (
-        f"## {variant.name}\n",
-        f"{first if first in links else first[:1].upper() + first[1:]} {rest}.",
-        f"**Source:** {_URL.sub(_as_link, variant.source)}.",
-        f"**Set:** {'; '.join(f'{name} {value}' for name, value in settings.items() if value)}.",
-        _listed("Deviations", deviations or ["none"]),
-        _listed("Results", shown or ["not in any study"]),
+def _deviates(variant: Variant) -> bool:
+    """True if its deviations need a section: more than those of another variant."""
+    return bool(variant.deviations[1:]) or not all(map(_AS.match, variant.deviations))
+
+
+def _family(
+    variants: Sequence[Variant], links: Mapping[str, str], shown: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """What all of them have, a row for each, and the deviations of those that have their own."""
+    usual = [
+        Counter(said).most_common(1)[0][0] for said in zip(*map(_state, variants), strict=True)
+    ]
+    common = [word for word in _words(variants[0]) if all(word in _words(own) for own in variants)]
+    source = Counter(variant.source for variant in variants).most_common(1)[0][0]
+    yield f"Unless a row has others: {_URL.sub(_as_link, '; '.join([source, *usual]))}.\n"
+    if common:
+        yield f"All set {', '.join(common)}.\n"
+    rows = []
+    for variant in variants:
+        name, first, rest = variant.name, *variant.summary.split(" ", 1)
+        own = _deviates(variant)
+        of = [f"{first if first.rstrip(';') in links else first[:1].upper() + first[1:]} {rest}."]
+        of += [f"Source: {_URL.sub(_as_link, variant.source)}."] if variant.source != source else []
+        of += [] if own else [f"Deviations: {_linked(text, links)}." for text in variant.deviations]
+        more = [word for word in _state(variant) if word not in usual]
+        more += [word for word in _words(variant) if word not in common]
+        row = (f"[{name}](#{name})" if own else name, " ".join(of), ", ".join(more))
+        rows.append((*row, "<br>".join(shown.get(name, ["-"]))))
+    heads = ("variant", "what it is", "sets", "energy in the studies")
+    yield Table.of(heads, rows, left=4).markdown() + "\n"
+    for variant in filter(_deviates, variants):
+        entries = (f"* {_linked(text, links)}" for text in variant.deviations)
+        yield "\n".join([f"## {variant.name}\n", *entries]) + "\n"
+
+
+def _state(variant: Variant) -> tuple[str, str, str]:
+    return (
+        f"kernel `{variant.kernel}` of Linux {' and '.join(releases_of(variant))}",
+        f"EAS {'on' if variant.declares.eas else 'off'}",
+        f"governor {variant.declares.governor}",
     )
-    return "\n".join(lines).rstrip() + "\n"
 
 
-def _listed(title: str, entries: Sequence[str]) -> str:
-    """``entries`` after their title, as a list where there are several."""
-    if entries[1:]:
-        return "\n".join([f"**{title}:**\n", *(f"* {entry}" for entry in entries)]) + "\n"
-    return f"**{title}:** {entries[0]}."
+def _words(variant: Variant) -> list[str]:
+    """The device tree, the boot arguments and the switches that a variant sets."""
+    tree = [f"device tree {variant.dtb}"] if variant.dtb != "std" else []
+    return [*tree, *(f"`{it}`" for it in (*variant.boot.split(), *switch_words(variant.switches)))]
 
 
 def _as_link(found: re.Match[str]) -> str:
@@ -99,7 +123,7 @@ def _as_link(found: re.Match[str]) -> str:
 
 def _linked(deviation: str, links: Mapping[str, str]) -> str:
     """A deviation; ``as NAME`` leads to NAME."""
-    found = re.match(r"as ([\w-]+)", deviation)
+    found = _AS.match(deviation)
     if not found or found[1] not in links:
         return deviation
     return f"as [{found[1]}]({links[found[1]]}){deviation[found.end() :]}"
@@ -129,7 +153,7 @@ def _told(cells: Iterable[Row], verdicts: Iterable[Row]) -> Iterator[str]:
         ends = dict.fromkeys(f"{signed(end)} %" for end in (min(changes), max(changes)))
         baselines = dict.fromkeys(cell["baseline"] for cell in compared)
         count = f"{len(compared)} cell{'s'[: len(compared) > 1]}"
-        yield f"energy {' to '.join(ends)} compared with {', '.join(baselines)} ({count})"
+        yield f"{' to '.join(ends)} compared with {', '.join(baselines)} ({count})"
     else:
         yield "the baseline"
     counts = Counter(verdict["verdict"] for verdict in verdicts)

@@ -46,13 +46,13 @@ def checkout_asked() -> Path:
     text = os.environ.get(BUILDROOT, "")
     path = Path(text).expanduser().absolute()
     if not text or not (path / "Makefile").is_file() or not (path / "package").is_dir():
-        raise RequestError(f"{BUILDROOT} = {text!r}: allowed: a folder with Buildroot's sources")
+        raise RequestError(f"{BUILDROOT} = {text!r}: expected a directory with Buildroot's sources")
     version = buildroot_version(path)
     numbers = re.match(r"(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
         oldest = f"{OLDEST[0]}.{OLDEST[1]:02}"
         raise RequestError(
-            f"{BUILDROOT} = {text!r}: Buildroot {version}: allowed: {oldest} or newer"
+            f"{BUILDROOT} = {text!r} is Buildroot {version}; {oldest} or newer is needed"
         )
     return path
 

@@ -49,7 +49,6 @@ DEBIAN_SOURCES: Mapping[str, tuple[str, ...]] = {
 class HostTool:
     """A host package of Buildroot's in whose place the host's own programs are used.
 
-    :param debian: the package that has them.
     :param programs: none for a library, which the host's compiler finds by itself.
     :param folder: where Buildroot's packages look for them, in its folder for the host.
     :param needs: host packages that who uses this one calls from that folder, too.
@@ -131,7 +130,6 @@ def local_mk(folder: Path, sources: Mapping[str, Path]) -> str:
     """The generated ``local.mk``.
 
     :param folder: where an empty folder may be made.
-    :param sources: a folder for each package.
     """
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
@@ -184,7 +182,7 @@ def sources_of(info: Mapping[str, Any], checkout: Path) -> tuple[dict[str, Path]
 
 
 def _as_in_a_repository(folder: Path) -> bool:
-    """Whether automake has not run on sources that are written for it, as in no release of them."""
+    """True if automake has not run on sources that are written for it, as in no release of them."""
     return (folder / "Makefile.am").is_file() and not (folder / "Makefile.in").is_file()
 
 

@@ -44,7 +44,6 @@ OPENED_SYNCHRONOUSLY = bytes.fromhex("21088252")
 class ElidingCopy:
     """An engine's copy of rt-app, whose busy loop is elided.
 
-    :param name: in records.
     :param path: in the guest; as long as `rootfs.image.RT_APP`.
     :param make: the copy, from the executed rt-app.
     :param sources: files that decide its bytes, besides this one.
@@ -61,7 +60,6 @@ class ElidingCopy:
 def with_function(program: bytes, function: bytes) -> bytes:
     """rt-app with another body of its busy function.
 
-    :param program: the executed rt-app.
     :param function: as long as the original's.
     :raises EascopeError: one line, when it is not the rt-app whose function we know.
     """

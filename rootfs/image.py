@@ -233,7 +233,6 @@ def compiled_programs(
 
     :param folder: where the files of ``units`` are.
     :param sources: all that the programs are made of, for the key; headers may lie elsewhere.
-    :param units: the files of each program.
     """
     version, libc = said_of("guest", _compiler_and_libc)
     fields = {

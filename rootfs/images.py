@@ -54,7 +54,6 @@ def debian_image(name: str, copies: Sequence[ElidingCopy]) -> ImageArtefact:
 class Provider:
     """Who builds the images of the content list.
 
-    :param image: an image by its name.
     :param lacking: programs that an image should have, and does not when it is built this way.
     """
 
@@ -72,7 +71,6 @@ PROVIDERS: dict[str, Provider] = {
 def image_named(name: str, provider: str, copies: Sequence[ElidingCopy]) -> ImageArtefact:
     """A guest image, from the cache or built.
 
-    :param name: one of the images of ``content.toml``.
     :param copies: as for `rootfs.image.initramfs`.
     :param provider: one of `PROVIDERS`.
     :raises RequestError: a name that there is not.

@@ -16,9 +16,7 @@ PROVENANCE = "provenance.json"
 class CompiledPrograms(Record):
     """Our own programs.
 
-    :param compiler: its name and version.
     :param libc_sha256: of the C library that is linked in.
-    :param sha256: of each program.
     """
 
     compiler: str
@@ -68,10 +66,8 @@ class ProvidedPrograms(Record):
 class ImageProvenance(Record):
     """``provenance.json`` of an image, and ``initramfs`` of ``cell.json``.
 
-    :param sha256: of the image.
     :param overlay: SHA-256 of each file of the overlay.
     :param programs: SHA-256 of each program of ours that every image has.
-    :param copies: rt-app's, by their names.
     :param image: its name, where it is not the minimal one.
     :param members: SHA-256 of each program of ours that only this image has.
     :param prepared: the files that a first boot left for it.

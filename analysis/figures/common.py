@@ -104,7 +104,6 @@ class Note:
     """The texts above and below a figure, in lines that fit its width.
 
     :param title: the bold line above: the figure's answer, or else its name.
-    :param text: the origin of the figure.
     """
 
     title: str
@@ -181,7 +180,6 @@ def legend(
     """A legend whose upper left corner is at ``corner`` of the figure.
 
     :param columns: None: all in a row.
-    :param sizes: of matplotlib's legend.
     """
     figure.legend(
         handles=handles,

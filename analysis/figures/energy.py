@@ -122,7 +122,6 @@ def _bar(
 
     :param top: length of the longest bar, in mJ; parts that are short compared with it have no
         number.
-    :param digits: digits after the point of a number.
     """
     begin = 0.0
     for layer in layers:

@@ -46,7 +46,7 @@ BAR_LINE = 24
 
 
 def known(comparison: Comparison) -> bool:
-    """Whether the power model of these runs knows the parts of a core's energy."""
+    """True if the power model of these runs knows the parts of a core's energy."""
     return all(
         bool(run.result.energy_j.cluster_stack)
         for runs in comparison.variants.values()

@@ -15,7 +15,6 @@ from eascope.host.record import Record
 class AgreementColumn(Record):
     """An engine in one mode.
 
-    :param name: its name in tables.
     :param mode: gem5's mode; empty on the fast engine.
     :param cpus: gem5's CPU model by cluster; empty on the fast engine.
     :param cpu_words: these CPUs in words (`engines.records.Traits`).
@@ -78,7 +77,6 @@ class Against(Record):
 class AgreementCell(Record):
     """One scenario and variant on all engines.
 
-    :param samples: by column.
     :param against: by gem5's column.
     :param wake_up_us: medians of wake-up latency by task and column.
     """
@@ -110,7 +108,6 @@ class Agreement(KnownRecord):
     """The whole comparison.
 
     :param speeds: of core types, ``board`` or ``measured``.
-    :param power: name of the power model that energy is computed with.
     :param conditions: of the fast engine's runs; None where they are not known.
     :param billing: digest of that power model (`power.model.PowerModel.digest`): with another one
         the energies would be others. Empty where it is not known.

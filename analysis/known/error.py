@@ -48,7 +48,6 @@ def error_of(
 
     :param conditions: of the run.
     :param billing: digest of the power model that bills it.
-    :param traits: of the engine that ran.
     """
     if traits.reference:
         return f"the reference engine, on {traits.cpu_words} CPUs"

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from eascope.analysis.known.origin import DATA, older
 from eascope.analysis.records.cell import NO_NOISE, CellRecord
+from eascope.host.keys import Placed, key, text_form
 from eascope.host.record import Record
-from eascope.host.strict import StrictTable, read_toml
+from eascope.host.strict import read_toml
 
 FINDINGS = DATA / "findings"
 #: `Conditions.controls` where nothing is set otherwise.
@@ -30,26 +31,16 @@ REPLICATES, STARTS = "replicates", "starts alone"
 
 @dataclass(frozen=True)
 class Conditions(Record):
-    """The conditions of runs, in addition to platform and scenario; all in words.
+    """The conditions of runs, in addition to platform and scenario; all in words."""
 
-    :param kernel: `analysis.records.cell.KernelRecord.source_words`.
-    :param engine: ``qemu`` or ``gem5``.
-    :param duration: of windows, ``short`` or ``full``.
-    :param speeds: of core types (`configs.activity.SPEEDS`).
-    :param power: name of the power model that energy is computed with.
-    :param energy_model: that the kernel was given.
-    :param seeds: their draws, `REPLICATES` or `STARTS`.
-    :param controls: all other controls that are not at their defaults, or `NO_CONTROLS`.
-    """
-
-    kernel: str
-    engine: str
-    duration: str
-    speeds: str
-    power: str
-    energy_model: str
-    seeds: str
-    controls: str
+    kernel: str = key("`analysis.records.cell.KernelRecord.source_words`")
+    engine: str = key("qemu or gem5")
+    duration: str = key("of windows: short or full")
+    speeds: str = key("of core types (`configs.activity.SPEEDS`)")
+    power: str = key("the power model that energy is computed with")
+    energy_model: str = key("what the kernel was given")
+    seeds: str = key("what they draw: `REPLICATES` or `STARTS`")
+    controls: str = key("all others that are not at their defaults, or `NO_CONTROLS`")
 
     def against(self, other: Conditions) -> str:
         """The differences: ``speeds board instead of measured``; empty if there are none."""
@@ -71,10 +62,7 @@ def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
 
 
 def conditions_of(cell: CellRecord, power: str) -> Conditions:
-    """The conditions of a run.
-
-    :param power: name of the power model that its energy is computed with.
-    """
+    """The conditions of a run."""
     return Conditions(
         kernel=cell.kernel.source_words,
         engine=cell.engine,
@@ -110,6 +98,35 @@ class Finding:
         return f"none under these conditions; there is one for {differences}."
 
 
+_ALLOWED = "a digest of 64 digits by queue@release, such as base@6.12"
+_DIGEST = text_form(re.compile("[0-9a-f]{64}").fullmatch, _ALLOWED, "^[0-9a-f]{64}$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Finding(Placed):
+    variant: str = key("the variant that the expectation is about")
+    statement: str = key("the expectation's statement")
+    text: str = key("why it does not hold")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FindingsFile(Placed):
+    conditions: Conditions = key("of the examined runs")
+    patches: Mapping[str, str] = key("`Origin.patches` of their kernels", each=_DIGEST, default={})
+    finding: tuple[_Finding, ...] = key("a finding for each expectation", count=(1, 99))
+
+    def check(self) -> None:
+        """Names of patches, and one finding for each expectation."""
+        for queue in self.patches:
+            if not re.fullmatch(r"[\w-]+@\d+\.\d+", queue):
+                raise self.place.inside("patches").error(queue, _ALLOWED)
+        seen: set[tuple[str, str]] = set()
+        for own in self.finding:
+            if (own.variant, own.statement) in seen:
+                raise own.place.error("statement", "one finding for each expectation")
+            seen.add((own.variant, own.statement))
+
+
 @cache
 def findings(
     platform: str, scenario: str, folder: Path = FINDINGS
@@ -121,26 +138,8 @@ def findings(
     path = folder / platform / f"{scenario}.toml"
     if not path.is_file():
         return {}
-    top = read_toml(path)
-    table = top.table("conditions")
-    conditions = Conditions(**{field.name: table.text(field.name) for field in fields(Conditions)})
-    table.finish()
-    result = top.table("patches") if top.has("patches") else None
-    patches = {} if result is None else {queue: _digest(result, queue) for queue in result.data}
-    known: dict[tuple[str, str], Finding] = {}
-    for table in top.tables("finding", 1, 99):
-        key = table.text("variant"), table.text("statement")
-        if key in known:
-            raise table.error("statement", "one finding for each expectation")
-        known[key] = Finding(table.text("text"), conditions, patches)
-        table.finish()
-    top.finish()
-    return known
-
-
-def _digest(table: StrictTable, queue: str) -> str:
-    """What a queue changed: a digest by ``queue@release``."""
-    digest = table.text(queue)
-    if not re.fullmatch(r"[\w-]+@\d+\.\d+", queue) or not re.fullmatch("[0-9a-f]{64}", digest):
-        raise table.error(queue, "a digest of 64 digits by queue@release, such as base@6.12")
-    return digest
+    file = read_toml(path).decoded(_FindingsFile)
+    return {
+        (own.variant, own.statement): Finding(own.text, file.conditions, file.patches)
+        for own in file.finding
+    }

@@ -317,7 +317,7 @@ def overutilized_share(data: RunData) -> float | None:
 
 @measure(range_=(0.0, 1.0), files=(STATE,))
 def eas(data: RunData) -> bool | None:
-    """Whether energy-aware scheduling was on, as the guest read it back."""
+    """True if energy-aware scheduling was on, as the guest read it back."""
     path = data.run / STATE
     if not path.is_file():
         return None

@@ -25,7 +25,6 @@ PERCENTILES = ("p50", "p95", "p99", "max")
 class Lines:
     """A measure's lines in the table of a comparison: one for each name that it goes by.
 
-    :param group: their heading.
     :param label: of a line, with ``{name}``, ``{key}`` of ``keys``, ``{cluster}`` of a CPU and
         ``{mhz}`` of an OPP, ``{state}`` of a CPU.
     :param keys: keys below the name that have a line each.
@@ -43,10 +42,8 @@ class Lines:
 class Measure:
     """A key of ``result.json``.
 
-    :param name: the key.
     :param keys: names of the parts below it, such as ``<cluster>``; empty for a number.
     :param unit: of its numbers; empty for counts and truth values.
-    :param range: of its numbers.
     :param lines: None: it has none, or `analysis.rows` has them.
     :param summary: one line for the reference page.
     :param events: trace events that it needs (names of `analysis.trace.FIELDS`).
@@ -66,7 +63,7 @@ class Measure:
 
     @property
     def billed(self) -> bool:
-        """Whether it depends on the power model: energies and powers do."""
+        """True if it depends on the power model: energies and powers do."""
         return self.unit in ("J", "W")
 
     @property

@@ -53,7 +53,7 @@ COUNTED = ("ping-pong", "perf-sched-pipe", "perf-bench-pipe")
 
 
 def is_measure(run: str, name: str) -> bool:
-    """Whether a program of the kind ``run`` may have the measure ``name``."""
+    """True if a program of the kind ``run`` may have the measure ``name``."""
     for known in (*MEASURES.get(run, ()), OPERATIONS):
         pattern = re.escape(known).replace("<N>", r"\d+").replace("<name>", r"[a-z0-9_]+?")
         if re.fullmatch(pattern, name):

@@ -126,7 +126,7 @@ def _by_clocks(fitting: Sequence[Device], seen: Mapping[int, Sequence[int]]) -> 
 
 
 def _fits(device: Device, seen: Mapping[int, Sequence[int]], cpus: int) -> bool:
-    """Whether every clock that was seen is one of the device's CPU."""
+    """True if every clock that was seen is one of the device's CPU."""
     if len(device.cpus) != cpus or not any(seen.values()):
         return False
     return all(

@@ -30,7 +30,7 @@ _TEXTS = ("prev_comm", "next_comm", "comm", "buf")
 
 
 def is_perfetto(data: bytes) -> bool:
-    """Whether the file begins with a packet."""
+    """True if the file begins with a packet."""
     if len(data) < 3 or data[0] != _PACKET:
         return False
     size, at = _varint(data, 1)

@@ -82,7 +82,6 @@ class EnergyModelRecord(Record):
 
     :param source: their origin (`power.given.SOURCES`).
     :param errors_percent: errors that were put into them, by cluster.
-    :param words: both in words.
     :param opp_microwatt: uW of a busy CPU by cluster and kHz.
     """
 
@@ -109,7 +108,6 @@ class ControlsRecord(Record):
     :param speeds: which relative speeds core types have (`configs.activity.SPEEDS`).
     :param trace_events: the recorded events as ``system:event``.
     :param trace_kib_per_cpu: the size of a CPU's trace buffer; 0 without a trace.
-    :param others: further controls, for people.
     """
 
     hz: int
@@ -133,7 +131,6 @@ class UclampRange(Record):
 class TaskRecord(Record):
     """A task of the scenario.
 
-    :param threads: names of its threads in traces.
     :param period_us: None for a task that has no period; the mean where it is at random.
     :param deadline_us: within which a job has to end; None: it has no deadline.
     :param work_us: of a job, in us of the largest CPU at its top OPP; None where phases differ.
@@ -332,10 +329,8 @@ class CellRecord(Record):
     """``cell.json``.
 
     :param duration: ``short`` or ``full``.
-    :param elide: whether busy loops were elided.
     :param declares: the state that the variant stands for, such as ``eas``.
     :param switches: paths and values that the guest's agent wrote.
-    :param work: the scenario's unit of work.
     :param frames: its frames; None if it draws none.
     :param own_platform: whether ``platform`` is a person's own file, for which there are no
         records.
@@ -343,10 +338,8 @@ class CellRecord(Record):
     :param set_otherwise: controls that are not at their defaults.
     :param borrowed: figures of the platform that come from another board.
     :param engine_traits: properties of the engine that readers of the run need.
-    :param replicate: the seed's draws.
     :param source_conditions: conditions of the scenario's source; None: not stated.
     :param assumed: activity and system rates that were not measured on this platform.
-    :param interrupts: loads of interrupts.
     """
 
     schema_read: ClassVar[int] = SCHEMA
@@ -388,7 +381,7 @@ class CellRecord(Record):
 
     @property
     def replicates(self) -> bool:
-        """Whether the seed drew more than the starts of threads."""
+        """True if the seed drew more than the starts of threads."""
         return self.replicate.noise
 
     @property

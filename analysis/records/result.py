@@ -23,11 +23,9 @@ Tables = Mapping[str, Table]
 class Energy(Record):
     """Joules of the window; every partition sums to the total.
 
-    :param cluster_component: by cluster and component.
     :param task: by task, with further rows for the remaining energy.
     :param group: the same by group, where any task is in one.
     :param stack: by part of the energy stack, where the power model separates parts.
-    :param cluster_stack: the same by cluster.
     """
 
     total: float
@@ -72,7 +70,6 @@ class IdleChoice(Record):
 class Deadlines(Record):
     """Deadlines of a task within the window.
 
-    :param jobs: how many were due.
     :param missed: how many of them did not end in time.
     :param late: those that ended later.
     :param unfinished: those that did not end at all.

@@ -58,7 +58,6 @@ class Verdict(Record):
     :param finding: the known reason why it is not met (`analysis.known.findings`).
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison the size is of, counted from 1.
-    :param depends_on: the model axes on which the verdict depends.
     """
 
     variant: str

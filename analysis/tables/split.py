@@ -138,7 +138,7 @@ def _ways(
 
 
 def _in(stays: Times, at: Times, exit_ns: int) -> npt.NDArray[np.bool_]:
-    """Whether a CPU with these stays had entered one by then, and had not begun to leave it."""
+    """True if a CPU with these stays had entered one by then, and had not begun to leave it."""
     if not len(stays):
         return np.zeros(len(at), dtype=np.bool_)
     number = np.searchsorted(stays[:, 0], at, side="right") - 1

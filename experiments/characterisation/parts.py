@@ -86,7 +86,6 @@ def system_provenance(cell: Cell) -> dict[str, str | int]:
 def measure_system(platform: Platform, directory: Path = ACTIVITY) -> Path:
     """One run of a whole system, unless it is there already, in minutes; the file made from it.
 
-    :param directory: the folder of activity files.
     :raises EascopeError: when the run failed, or a cluster executed too little.
     """
     cell = prepare(system_names(platform))

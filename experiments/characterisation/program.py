@@ -199,7 +199,6 @@ def _settled(cluster: Cluster, samples: Sequence[CpuSample]) -> Iterator[CpuSamp
 def measure_program(platform: Platform, kind: str, directory: Path = ACTIVITY) -> Path:
     """Sample a program, with more samples until the figures are exact enough; the file written.
 
-    :param directory: the folder of activity files.
     :raises EascopeError: gem5 failed, or the program gives no steady figures.
     """
     asked = sampled(platform, kind)

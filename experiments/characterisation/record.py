@@ -72,10 +72,7 @@ def write_measured(
     provenance: Mapping[str, object],
     figures: Mapping[str, Any],
 ) -> Path:
-    """Write a file of its own; one that has the same figures stays, with their provenance.
-
-    :param head: what it is about.
-    """
+    """Write a file of its own; one that has the same figures stays, with their provenance."""
     if not (path.is_file() and has_figures(read_json(path).data, figures)):
         path.parent.mkdir(parents=True, exist_ok=True)
         _write_json(path, {**head, "provenance": dict(provenance), **figures})
@@ -87,7 +84,7 @@ def _write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def has_figures(record: object, figures: Mapping[str, Any]) -> bool:
-    """Whether ``record``, as a file has it, says ``figures`` already, whatever its provenance.
+    """True if ``record``, as a file has it, says ``figures`` already, whatever its provenance.
 
     Another build of gem5 with equal measurements is no reason to write the file again.
     """

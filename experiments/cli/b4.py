@@ -41,7 +41,7 @@ def answer(options: argparse.Namespace, check: Callable[[argparse.Namespace], En
     if form not in FORMS:
         raise unknown("--b4", form, FORMS)
     if options.series is not None or options.dry_run:
-        raise RequestError("--b4: allowed: neither WHAT, which is on stdin, nor --dry-run")
+        raise RequestError("--b4 reads the series from stdin; it takes neither WHAT nor --dry-run")
     with TemporaryDirectory(prefix="eascope-") as folder, redirect_stderr(io.StringIO()):
         try:
             options.series = _series(sys.stdin.buffer.read(), Path(folder), form)

@@ -83,7 +83,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
 
 
 def is_campaign(options: argparse.Namespace) -> bool:
-    """Whether any option asks for a campaign."""
+    """True if any option asks for a campaign."""
     keys = ("campaign", *AXES, "seeds", "reference", "set", "keep")
     return any(getattr(options, key) not in (None, []) for key in keys)
 

@@ -93,7 +93,6 @@ class Checked:
     """A check that was done.
 
     :param facts: of the plan, as JSON has them.
-    :param reports: one for each outcome.
     :param diff: the first lines of ``eascope diff`` for the largest change, if any is seen.
     """
 
@@ -104,7 +103,7 @@ class Checked:
 
     @property
     def worse(self) -> bool:
-        """Whether any verdict is that."""
+        """True if any verdict is that."""
         return any(outcome.verdict == WORSE for outcome in self.outcomes)
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
-    """Whether anything is done at all."""
+    """The option that only prints what would be done."""
     parser.add_argument(
         "--dry-run",
         action="store_true",

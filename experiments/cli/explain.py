@@ -15,15 +15,18 @@ from eascope.host.keys import Entry, entries_of, schema
 SUMMARY = "describe a key of a file: its meaning, its allowed values and the keys below it"
 EXAMPLE = "eascope explain scenario.task.phase.run_us"
 
-#: Module and class by the kind of file; keys of other kinds are not declared.
+#: Module and class by the kind of file that a person writes.
 KINDS = {
     "activity": ("configs.activity", "ActivityFile"),
     "campaign": ("experiments.sweeps.campaign_file", "CampaignFile"),
     "core": ("configs.core", "Core"),
+    "pipeline": ("configs.pipeline", "PipelineFile"),
     "platform": ("configs.platform_file", "PlatformFile"),
     "program-activity": ("configs.program_activity", "ProgramFile"),
     "scenario": ("experiments.scenario_file", "ScenarioFile"),
     "system-activity": ("configs.system_activity", "SystemFile"),
+    "variant": ("kernels.variants", "OwnFile"),
+    "variants": ("kernels.variants", "VariantsFile"),
 }
 
 

@@ -72,18 +72,19 @@ def add_cell(
             metavar="S",
             help="workload, see: eascope list scenarios; or a .toml file, or a .json of rt-app",
         )
-    parser.add_argument(
+    group = parser.add_argument_group("simulation")
+    group.add_argument(
         "--engine",
         metavar="E",
         help="simulator, see: eascope list engines (default: the first in the list)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--mode",
         metavar="M",
         help="mode of the engine, if it has modes (default: the first)",
     )
-    parser.add_argument("--full", action="store_true", help="run for the scenario's full duration")
-    parser.add_argument(
+    group.add_argument("--full", action="store_true", help="run for the scenario's full duration")
+    group.add_argument(
         "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
     )
     if own:
@@ -185,7 +186,7 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
 
 
 def add_all(parser: argparse.ArgumentParser) -> None:
-    """Whether every measure is printed."""
+    """The option that prints every measure."""
     parser.add_argument("--all", action="store_true", help="print every measure")
 
 

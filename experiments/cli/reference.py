@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from eascope.configs.knobs import AXES, BILLING, BILLINGS, CONTROLS, PLATFORM, Knob
@@ -19,8 +20,13 @@ from eascope.host.table import Row, Table, TableCell
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGE, CONTROLS_PAGE = REFERENCE / "command-line.md", REFERENCE / "controls.md"
+#: Commands that an option of several is listed once for.
+_COMMON = 3
 #: Pages with tables of keys; such a table, and what is before it.
-KEYS_PAGES = [REFERENCE / f"{kind}.md" for kind in ("campaigns", "core", "platform", "scenarios")]
+KEYS_PAGES = [
+    REFERENCE / f"{kind}.md"
+    for kind in ("campaigns", "core", "pipeline", "platform", "scenarios", "variants")
+]
 _KEYS = re.compile(r"(<!-- keys: (\S+) -->\n\n)(?:\|.*\n)*")
 #: What a person writes of them.
 PAGE_IN, CONTROLS_PAGE_IN = (
@@ -77,10 +83,26 @@ def _keys(path: str) -> str:
 
 
 def page() -> str:
-    """The page's text."""
-    parser = make_parser()
-    parts = [PAGE_IN.read_text(), *(_command(command) for command in _commands(parser))]
-    return "\n".join(parts)
+    """The page's text: options that several commands share, then each command."""
+    commands = [*_commands(make_parser())]
+    often = Counter(
+        row
+        for command in commands
+        for row in dict.fromkeys(_row(command, own) for own in _options(command))
+    )
+    common = {row: None for row, count in often.items() if count >= _COMMON}
+    groups = {
+        group.title or "": [_row(command, action) for action in group._group_actions]
+        for command in commands
+        for group in _own_groups(command)
+    }
+    shared = {"common options": [*common], **groups}
+    listed = (
+        f"### {title[:1].upper()}{title[1:]}\n\n{_table('option', rows)}\n"
+        for title, rows in shared.items()
+    )
+    text = PAGE_IN.read_text().format(shared="\n".join(listed).rstrip())
+    return "\n".join([text, *(_command(command, common) for command in commands)])
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -92,22 +114,48 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPars
                 yield from _commands(command)
 
 
-def _command(parser: argparse.ArgumentParser) -> str:
-    """One command: what it does, its usage and example, its options by group."""
-    description = (parser.description or "").strip()
-    lines = [f"## `{parser.prog}`", "", description, ""]
+def _own_groups(parser: argparse.ArgumentParser) -> list[argparse._ArgumentGroup]:
+    """The groups that a command takes from `experiments.cli`; the first two are argparse's."""
+    return [group for group in parser._action_groups[2:] if group._group_actions]
+
+
+def _options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Options in no group that a command may be called without."""
+    return [own for own in parser._optionals._group_actions if _shown(own) and not own.required]
+
+
+def _command(parser: argparse.ArgumentParser, common: Collection[Row]) -> str:
+    """One command: what it does, its usage and example, its options, and which others it takes."""
+    groups = _own_groups(parser)
+    elsewhere = [own for own in _options(parser) if _row(parser, own) in common]
+    hidden = {*elsewhere, *(own for group in groups for own in group._group_actions)}
+    own = [action for action in parser._actions if _shown(action) and action not in hidden]
+    formatter = parser._get_formatter()
+    formatter.add_usage(parser.usage, own, parser._mutually_exclusive_groups)
     # On one line, for any width of the terminal.
-    usage = " ".join(parser.format_usage().split()).removeprefix("usage: ").replace(" [-h]", "")
-    lines += [f"    {usage}", ""]
-    if parser.epilog:
-        kind, _, example = parser.epilog.strip().partition(": ")
-        lines += [f"{kind[:1].upper()}{kind[1:]}:", "", f"    {example}", ""]
-    for group in parser._action_groups:
-        rows = [_row(parser, action) for action in group._group_actions if _shown(action)]
-        if rows:
-            title = (group.title or "options").removeprefix("positional ")
-            lines += [Table.of((title, "meaning"), rows, left=2).markdown(), ""]
+    usage = " ".join(formatter.format_help().split()).removeprefix("usage: ")
+    also = [f"`{option.option_strings[-1]}`" for option in elsewhere if option.dest != "json"]
+    links = [_link(group.title or "") for group in groups]
+    kind, _, example = (parser.epilog or "").strip().partition(": ")
+    lines = [f"## `{parser.prog}`", "", (parser.description or "").strip()]
+    lines += [f"{kind[:1].upper()}{kind[1:]}: `{example}`"] if example else []
+    lines += ["", f"    {usage}", ""]
+    if also or links:
+        lines += [f"Also: {', '.join([*also, *links])}.", ""]
+    rows = [_row(parser, action) for action in sorted(own, key=lambda it: bool(it.option_strings))]
+    if rows:
+        lines += [_table("argument or option", rows), ""]
     return "\n".join(lines)
+
+
+def _link(title: str) -> str:
+    """A link to a group's section, by the beginning of its title."""
+    anchor = re.sub(r"[^\w -]", "", title).replace(" ", "-").lower()
+    return f"[{re.split('[,(]', title)[0].strip()}](#{anchor})"
+
+
+def _table(title: str, rows: Iterable[Row]) -> str:
+    return Table.of((title, "meaning"), rows, left=2).markdown()
 
 
 def _shown(action: argparse.Action) -> bool:

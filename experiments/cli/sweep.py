@@ -91,10 +91,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_missing(survey: Survey, jobs: int, profile: str | None, *, retry: bool) -> Survey:
-    """Run the missing cells of a campaign; returns its survey afterwards.
-
-    :param jobs: how many run at a time.
-    """
+    """Run the missing cells of a campaign; returns its survey afterwards."""
     from eascope.experiments.sweeps.ledger import platforms_folder
     from eascope.experiments.sweeps.session import begin, check_snakemake, run_session
     from eascope.experiments.sweeps.survey import cost_of, survey_of

@@ -63,7 +63,6 @@ def check(made: Imported, scenario: Path, platform: str) -> Beside:
 def check_run(made: Imported, run: Path, platform: Platform) -> tuple[str, dict[str, Any]]:
     """The table, and its figures.
 
-    :param run: the folder of a run of the imported scenario.
     :raises RecordingError: the recording does not begin within the run's window.
     """
     window = read_window(run / MARKS)

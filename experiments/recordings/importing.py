@@ -84,7 +84,6 @@ def import_recording(
 ) -> Imported:
     """The threads of a recording.
 
-    :param path: of the file of bursts.
     :param most: threads that are kept by themselves.
     :param drop: whether the recorder's threads are left out.
     :raises RecordingError: the window is empty, nobody ran in it, or only the recorder did.
@@ -177,7 +176,7 @@ def _confined(made: Imported, pid: int, rows: pl.DataFrame) -> tuple[int, ...]:
 
 
 def is_recorder(recording: Recording, pid: int) -> bool:
-    """Whether a thread is the recorder's, by its name or its process's."""
+    """True if a thread is the recorder's, by its name or its process's."""
     names = (recording.names.get(pid, ""), recording.names.get(recording.tgids.get(pid, -1), ""))
     return any(RECORDERS.match(name) for name in names)
 
@@ -343,7 +342,7 @@ def _thread(
 
 
 def _thinks(begins: np.ndarray, rests: np.ndarray, alone: np.ndarray) -> bool:
-    """Whether rests are steadier than the times between wake-ups: then they are its own."""
+    """True if rests are steadier than the times between wake-ups: then they are its own."""
     places = np.flatnonzero(alone[1:]) + 1
     if len(places) < 2 * MODEL_BURSTS:
         return False

@@ -171,7 +171,6 @@ def _processes(
 ) -> dict[str, list[str]]:
     """The threads of each rt-app: tasks that wait for memory have one for each share.
 
-    :param order: of all threads.
     :param background: those that are no task's.
     """
     shares = {key: task.memory for task in scenario.tasks for key in keys_of(task)}

@@ -33,7 +33,8 @@ from eascope.experiments.scenario.workload import (
 )
 from eascope.host.cache import digest_of
 from eascope.host.errors import bad_input
-from eascope.host.strict import StrictTable, read_text, shown_path
+from eascope.host.keys import Place
+from eascope.host.strict import read_text, shown_path
 
 #: A window where the file has no duration and no end, in ms.
 SHORT_MS, FULL_MS = 3_000, 60_000
@@ -85,14 +86,11 @@ def text_of(path: Path) -> str:
     return f"{head}\n\n[window]\nwarmup_ms = {WARMUP_MS}\n{window}\n"
 
 
-def read_own(top: StrictTable, platform: Platform) -> RtAppFile:
+def read_own(top: Place, text: str, platform: Platform) -> RtAppFile:
     """rt-app's own file, which has all of a scenario's threads."""
     for key in ("task", "program", "group", "image", "recording"):
-        if top.has(key):
+        if key in top.data:
             raise top.error(key, "not together with rt_app")
-    text = top.value("rt_app", "text of an rt-app JSON file")
-    if not isinstance(text, str):
-        raise top.error("rt_app", "text of an rt-app JSON file")
     file = read(top.file, text, len(platform.cpus))
     threads = sum(task.says.get("instance", 1) for task in file.tasks)
     if not 1 <= threads <= MOST_THREADS:

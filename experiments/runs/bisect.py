@@ -66,7 +66,7 @@ def check_statement(text: str, names: Names) -> None:
     if wrong := wrong_measure(names.scenario, text):
         raise RequestError(f"--statement: {wrong[0]!r}: allowed: {wrong[1]}")
     if any(part.sign in EQUAL for part in statement.parts):
-        raise RequestError("--statement: == and !=: allowed: < <= > >=, which runs can decide")
+        raise RequestError("--statement: runs cannot decide == and !=; use < <= > >=")
 
 
 def seed_counts(most: int) -> list[int]:
@@ -219,8 +219,8 @@ class Bisection:
         without = self.tested[self.last].results[BASE]
         if judged(self.statement, {BASE: without, PATCHED: without}, self.level).verdict == SHOWN:
             raise RequestError(
-                f"{self.statement}: also shown of the kernel below the series: allowed: a "
-                "statement that the series makes true"
+                f"{self.statement}: also shown of the kernel below the series; expected "
+                "a statement that the series makes true"
             )
         below, above = search(self.last, self.test)
         return self.tested.get(below, base), self.tested[above]

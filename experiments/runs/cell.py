@@ -285,7 +285,7 @@ def _workload(of: _Load) -> Workload:
 
 
 def trace_was_full(simkey: str) -> bool:
-    """Whether a run failed because its trace did not fit into its buffers."""
+    """True if a run failed because its trace did not fit into its buffers."""
     path = runs_root() / simkey / FAILED
     try:
         return path.is_file() and trace_full(Failure.read(path).cause)

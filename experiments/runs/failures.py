@@ -37,7 +37,7 @@ _OF_GUEST = re.compile(r"(?:^|: )(?:program \S+ |script line \d+: )")
 
 
 def from_outside(cause: str) -> bool:
-    """Whether the cause of a failure is outside of its cell, so that the run is tried again.
+    """True if the cause of a failure is outside of its cell, so that the run is tried again.
 
     :param cause: as ``failed.json`` or the ledger has it, which names the cell first.
     """
@@ -45,7 +45,7 @@ def from_outside(cause: str) -> bool:
 
 
 def trace_full(cause: str) -> bool:
-    """Whether a run failed because its trace did not fit into its buffers."""
+    """True if a run failed because its trace did not fit into its buffers."""
     return _FULL.search(cause) is not None
 
 

@@ -215,7 +215,7 @@ class Search:
                         yield (*placement[:number], tuple(sorted(moved)), *placement[number + 1 :])
 
     def same_work(self, run: Result) -> bool:
-        """Whether a run did the reference's work, and was late no more often."""
+        """True if a run did the reference's work, and was late no more often."""
         ours = self.reference.result
         late = [each.late + each.skipped for each in (run.frames, ours.frames) if each]
         return (

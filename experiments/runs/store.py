@@ -200,7 +200,7 @@ def execute(cell: Cell, on_progress: Callable[[float], None] | None = None) -> R
 
 
 def _has_larger(cell: Cell) -> bool:
-    """Whether the buffers of the trace may be larger than those of ``cell``."""
+    """True if the buffers of the trace may be larger than those of ``cell``."""
     return larger_kib(cell.record.controls.trace_kib_per_cpu, cell.machine.platform) > 0
 
 

@@ -15,6 +15,7 @@ from eascope.configs.platform_file import load_platform
 from eascope.experiments.controls import Controls
 from eascope.experiments.runs.request import Names
 from eascope.experiments.scenario.model import REALTIME
+from eascope.kernels.defaults import already_so
 from eascope.kernels.state import asymmetric
 from eascope.kernels.switches import Switches
 
@@ -145,6 +146,10 @@ def without_effect(names: Names) -> Iterator[str]:
     yield from (
         f"{names.variant.name}: {line}"
         for line in _lacking(names.variant.boot, names.variant.switches)
+    )
+    yield from (
+        f"{names.variant.name}: {line} has no effect: the kernel is so already"
+        for line in already_so(names.variant, names.kernel, names.platform)
     )
     for name, item in CONTROLS.items() if not request.source_conditions else ():
         value = getattr(request.controls, name)

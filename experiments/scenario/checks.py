@@ -19,7 +19,7 @@ from eascope.experiments.scenario.program import Program, ProgramFile
 from eascope.experiments.scenario.tasks import AttributesFile, TaskFile
 from eascope.host.errors import bad_input
 from eascope.host.keys import Place, WrongValue
-from eascope.host.strict import StrictTable, shown_path
+from eascope.host.strict import shown_path
 from eascope.rootfs.mixture import MOST_MIXTURES
 
 #: The guest's agent starts up to 32 processes, of which a program takes four.
@@ -110,11 +110,11 @@ def not_admitted(platform: Platform, wanted: Fraction, name: str) -> str:
     )
 
 
-def check_frames(scenario: Scenario, top: StrictTable) -> None:
+def check_frames(scenario: Scenario, top: Place) -> None:
     """Check that one thread's period begins a frame, and one thread's job ends it."""
     if scenario.frames is None:
         return
-    table = top.table("frames")
+    table = top.inside("frames")
     tasks = {task.name: task for task in scenario.tasks}
     pacing, drawing = (tasks[table.one_of(role, tasks)] for role in ("paced_by", "drawn_by"))
     if pacing.period_us is None or pacing.clock == "exponential" or pacing.count != 1:
@@ -222,10 +222,10 @@ def _steps(task: Task) -> list[Step]:
     return steps
 
 
-def check_measures(scenario: Scenario, tables: Sequence[StrictTable]) -> None:
+def check_measures(scenario: Scenario, tables: Sequence[Place]) -> None:
     """Check that expectations name measures that a run of this scenario can have."""
     for table in tables:
-        if wrong := wrong_measure(scenario, table.text("statement")):
+        if wrong := wrong_measure(scenario, table.data["statement"]):
             raise table.line(WrongValue("statement", *wrong))
 
 
@@ -320,7 +320,7 @@ def _others_come(
     name: str,
     step: Meet,
 ) -> bool:
-    """Whether every other task that meets at ``step`` has met there as often, or waits there."""
+    """True if every other task that meets at ``step`` has met there as often, or waits there."""
     for other, steps in tasks.items():
         if other == name or not any(isinstance(s, Meet) and s.name == step.name for s in steps):
             continue

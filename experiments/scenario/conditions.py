@@ -8,22 +8,20 @@ them. ``--source-conditions`` sets these controls; a control on the command line
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, make_dataclass, replace
 from typing import Any
 
-from eascope.configs.knobs import BOARD, CONTROLS
+from eascope.configs.knobs import BOARD, CONTROLS, Knob
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
 from eascope.experiments.controls import Controls
 from eascope.experiments.scenario.names import path_of
 from eascope.host.errors import RequestError
-from eascope.host.keys import read_at
-from eascope.host.strict import StrictTable, read_toml
+from eascope.host.keys import Placed, key, maybe
+from eascope.host.strict import read_toml
 from eascope.kernels.switches import SWITCHES
 
 TABLE = "source_conditions"
-#: The table's keys, all optional but the first.
-KEYS = ("source", "platform", *(name for name, knob in CONTROLS.items() if knob.conditions))
 
 
 @dataclass(frozen=True)
@@ -63,37 +61,48 @@ class SourceConditions:
             )
 
 
+def _boards() -> list[str]:
+    return sorted(path.stem for path in PLATFORMS.glob("*.toml"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stated(Placed):
+    source: str = key("who states them, with kernel and board")
+    board: str = key("the platform of its board", name="platform", choices=_boards, default="")
+
+    def meaning(self) -> SourceConditions:
+        """The conditions as a scenario has them."""
+        stated = {name: getattr(self, name) for name in self.place.data if name in CONTROLS}
+        if stated.get("dvfs") == BOARD and not self.board:
+            raise self.place.lacks("platform", f'the board that dvfs = "{BOARD}" means')
+        if stated.get("fast_switch") and stated.get("dvfs") != BOARD:
+            del stated["fast_switch"]  # as it is
+        return SourceConditions(self.source, self.board, Controls(**stated))
+
+
+def _optional(knob: Knob) -> Any:  # noqa: ANN401 - a field
+    own = knob.entry.key
+    form = SWITCHES if knob.kind is tuple else None
+    return maybe(own.summary, *(own.span or ()), unit=own.unit, choices=own.choices, form=form)
+
+
+#: The table of a scenario's file.
+ConditionsFile: Any = make_dataclass(
+    "ConditionsFile",
+    [(name, knob.kind, _optional(knob)) for name, knob in CONTROLS.items() if knob.conditions],
+    bases=(_Stated,),
+    frozen=True,
+    kw_only=True,
+)
+
+
 def conditions_of(scenario: str) -> SourceConditions:
     """The conditions of the scenario ``scenario``, by name or file.
 
     :raises RequestError: an unknown scenario, a wrong table, or none.
     """
-    path = path_of(scenario)
-    top = read_toml(path)
-    if not top.has(TABLE):
+    top = read_toml(path_of(scenario))
+    if TABLE not in top.data:
         raise RequestError(f"--source-conditions: {scenario} has no [{TABLE}]")
-    return read_conditions(top.table(TABLE))
-
-
-def read_conditions(table: StrictTable) -> SourceConditions:
-    """The table of a scenario's file.
-
-    :raises RequestError: one line with file, key, value and what is allowed.
-    """
-    table.only(KEYS)
-    source = table.text("source")
-    platform = ""
-    if table.has("platform"):
-        platform = table.text("platform", [path.stem for path in PLATFORMS.glob("*.toml")])
-    set_there: dict[str, Any] = {
-        name: table.read(name, tuple, form=SWITCHES)
-        if knob.kind is tuple
-        else read_at(name, knob.entry, table.data[name], {"place": table})
-        for name, knob in CONTROLS.items()
-        if knob.conditions and table.has(name)
-    }
-    if set_there.get("dvfs") == BOARD and not platform:
-        raise table.lacks("platform", f'the board that dvfs = "{BOARD}" means')
-    if set_there.get("fast_switch") and set_there.get("dvfs") != BOARD:
-        del set_there["fast_switch"]  # as it is
-    return SourceConditions(source, platform, Controls(**set_there))
+    own: SourceConditions = top.inside(TABLE).decoded(ConditionsFile).meaning()
+    return own

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from eascope.configs.platform import Platform
+from eascope.experiments.scenario.clamps import CPUS
 from eascope.experiments.scenario.groups import (
     A_GROUP,
-    CPUS,
     Changeable,
     Group,
     check_change,

@@ -6,15 +6,13 @@ All are threaded, because rt-app's threads are of one process and their groups m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from eascope.analysis.records.cell import NO_GROUP
-from eascope.configs.cpunames import CpuNameError
 from eascope.configs.platform import Platform
+from eascope.experiments.scenario.clamps import CPUS, NO_CLAMPS, Clamps
 from eascope.host.keys import (
     NAME,
     Context,
@@ -51,7 +49,6 @@ Files = tuple[tuple[str, str], ...]
 class Group:
     """A cgroup.
 
-    :param path: in the guest.
     :param files: (name, value) of what is written there, as the kernel reads it back.
     :param cpus: those of its nearest ancestor, where it states none; None: all.
     """
@@ -63,77 +60,18 @@ class Group:
 
     @property
     def has_clamps(self) -> bool:
-        """Whether it clamps its threads."""
+        """True if it clamps its threads."""
         return any(file.startswith("cpu.uclamp.") for file, _ in self.files)
 
     @property
     def is_partition(self) -> bool:
-        """Whether its CPUs have scheduling domains of their own, or none."""
+        """True if its CPUs have scheduling domains of their own, or none."""
         return any(file == _PARTITION for file, _ in self.files)
 
     def without_latency_nice(self) -> Group:
         """The same for a kernel without the attribute."""
         files = (item for item in self.files if item[0] != LATENCY_NICE)
         return replace(self, files=tuple(files))
-
-
-def _cpus(value: Any, context: Context) -> tuple[int, ...]:  # noqa: ANN401 - of TOML
-    platform = context["platform"]
-    try:
-        cpus: tuple[int, ...] = platform.resolve(value)
-    except CpuNameError as error:
-        raise WrongValue("", value, f"{error.allowed} (platform {platform.name})") from error
-    return cpus
-
-
-#: The CPUs that a symbolic name means here.
-CPUS = Form("a name of CPUs, such as any, big, big:0 or little:0-1", {"type": "string"}, _cpus)
-
-
-def _clamp(value: Any, context: Context) -> int:  # noqa: ANN401 - of TOML
-    """An absolute clamp, or one relative to a cluster's capacity: ``1.0*little+1``."""
-    platform = context["platform"]
-    clusters = {cluster.name: cluster for cluster in platform.clusters}
-    clamp: int | None = None
-    if isinstance(value, int) and not isinstance(value, bool):
-        clamp = value
-    elif isinstance(value, str):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*\*\s*([\w-]+?)\s*(?:([+-])\s*(\d+))?", value)
-        if match and match[2] in clusters:
-            capacity = platform.capacities[clusters[match[2]].cpus[0]]
-            offset = int(match[4] or 0) * (-1 if match[3] == "-" else 1)
-            clamp = int(Fraction(match[1]) * capacity) + offset
-    if clamp is None or not 0 <= clamp <= 1024:
-        example = platform.clusters[0].name
-        raise WrongValue(
-            *("", value),
-            f'0..1024, or relative to the capacity of {" or ".join(clusters)} like "0.5*{example}" '
-            f'or "1.0*{example}+1", with a result in 0..1024',
-        )
-    return clamp
-
-
-_CLAMP = Form(
-    "0..1024, or relative to a cluster's capacity",
-    {"type": ["integer", "string"], "minimum": 0, "maximum": 1024},
-    _clamp,
-)
-
-
-@dataclass(frozen=True)
-class Clamps:
-    """``uclamp`` of a task, a program or a group."""
-
-    min: int | None = maybe("boost", form=_CLAMP)
-    max: int | None = maybe("cap", form=_CLAMP)
-
-    def check(self) -> None:
-        """The boost is no more than the cap."""
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise WrongValue("min", self.min, f"up to max, which is {self.max}")
-
-
-NO_CLAMPS = Clamps()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,10 +223,7 @@ def group_of(
 
 
 def setup(groups: Sequence[Group], written_paths: Collection[str]) -> Iterator[str]:
-    """Lines of the agent's script that make the groups and read back what was written.
-
-    :param written_paths: files that events write.
-    """
+    """Lines of the agent's script that make the groups and read back what was written."""
     if not groups:
         return
     with_cpus = any(group.cpus for group in groups)
@@ -325,10 +260,7 @@ def written(path: str, value: str) -> Iterator[str]:
 
 
 def reported(groups: Sequence[Group], written_paths: Collection[str]) -> Iterator[str]:
-    """Lines that leave in ``state.txt`` how long each group was throttled, where it has a quota.
-
-    :param written_paths: files that events write.
-    """
+    """Lines that leave in ``state.txt`` how long each group was throttled, where it has a quota."""
     for group in groups:
         quota = f"{group.path}/cpu.max" in written_paths
         if quota or any(file == "cpu.max" for file, _ in group.files):

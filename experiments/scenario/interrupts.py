@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from eascope.analysis.records.cell import InterruptRecord
-from eascope.experiments.scenario.groups import CPUS
+from eascope.experiments.scenario.clamps import CPUS
 from eascope.host.errors import bad_input
 from eascope.host.keys import Place, Placed, key, label, same
 from eascope.kernels.switches import INTERRUPTS

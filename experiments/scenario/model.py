@@ -21,8 +21,9 @@ from eascope.analysis.records.cell import (
     WorkRecord,
 )
 from eascope.configs.cpunames import CpuNameError
+from eascope.experiments.scenario.clamps import CPUS
 from eascope.experiments.scenario.conditions import SourceConditions
-from eascope.experiments.scenario.groups import CPUS, LATENCY_NICE, Group
+from eascope.experiments.scenario.groups import LATENCY_NICE, Group
 from eascope.experiments.scenario.program import Program
 from eascope.experiments.scenario.recorded import Recorded
 from eascope.experiments.scenario.rtapp_grammar import RtAppFile
@@ -179,12 +180,12 @@ class Task:
 
     @property
     def varies(self) -> bool:
-        """Whether a seed draws its jobs."""
+        """True if a seed draws its jobs."""
         return self.work_cv > 0 or self.clock != "exact"
 
     @property
     def placed(self) -> bool:
-        """Whether the agent gives its threads what rt-app cannot."""
+        """True if the agent gives its threads what rt-app cannot."""
         stated = self.latency_nice is not None or self.slice_us is not None
         return bool(self.group) or stated or self.attributes.policy == "batch"
 
@@ -209,7 +210,7 @@ class Task:
 
     @property
     def has_prelude(self) -> bool:
-        """Whether its first phases run once, before an endless phase."""
+        """True if its first phases run once, before an endless phase."""
         return bool(self.start_cpus) or (self.repeat == 1 and len(self.phases) > 1)
 
     @property
@@ -220,7 +221,7 @@ class Task:
 
     @property
     def endless(self) -> bool:
-        """Whether it runs until it is ended from outside."""
+        """True if it runs until it is ended from outside."""
         return self.repeat is None or self.phases[-1].loops is None
 
 
@@ -329,7 +330,7 @@ class Scenario:
 
     @property
     def has_clamps(self) -> bool:
-        """Whether any thread or group of it has a clamp."""
+        """True if any thread or group of it has a clamp."""
         own = [attributes for task in self.tasks for attributes in task.all_attributes]
         clamps = {(each.uclamp_min, each.uclamp_max) for each in own}
         members = (program.member for program in self.programs)
@@ -340,7 +341,7 @@ class Scenario:
 
     @property
     def has_latency_nice(self) -> bool:
-        """Whether it states a latency_nice, which few kernels have."""
+        """True if it states a latency_nice, which few kernels have."""
         return self != self.without_latency_nice()
 
     def without_latency_nice(self) -> Scenario:

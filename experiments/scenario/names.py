@@ -42,7 +42,7 @@ def path_of(name: str) -> Path:
 
 def summaries() -> list[tuple[str, str | RequestError]]:
     """Name and summary of every scenario, or what is wrong with its file."""
-    return summaries_of(names(), lambda name: read_toml(path_of(name)).text("summary"))
+    return summaries_of(names(), lambda name: read_toml(path_of(name)).read("summary", str))
 
 
 def summaries_of(

@@ -60,10 +60,7 @@ class Other:
 def others(
     background: str, platform: Platform, activity: Activity, seed: int
 ) -> Mapping[str, Other]:
-    """The threads by name.
-
-    :param background: one of `experiments.scenario.model.BACKGROUNDS`.
-    """
+    """The threads by name."""
     threads = {f"{STIR}{cpu}": _stirring(cpu, platform, activity, seed) for cpu in platform.cpus}
     if background == "board":
         for number in range(BACKGROUND_THREADS):

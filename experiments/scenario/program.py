@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eascope.analysis.records.cell import ProgramRecord, TaskRecord, UclampRange
-from eascope.experiments.scenario.groups import A_GROUP, CPUS, NO_CLAMPS, Clamps, Group, group_of
+from eascope.experiments.scenario.clamps import CPUS, NO_CLAMPS, Clamps
+from eascope.experiments.scenario.groups import A_GROUP, Group, group_of
 from eascope.experiments.scenario.program_kinds import KINDS, Kind, measured
 from eascope.host.keys import (
     Context,
@@ -107,7 +108,7 @@ class Program:
 
     @property
     def ends_itself(self) -> bool:
-        """Whether the window may end with it."""
+        """True if the window may end with it."""
         return self.member is None or (self.role == MEASURED and self.member.stop == ITSELF)
 
     def count(self, full: bool) -> int:
@@ -211,8 +212,6 @@ class ProgramFile(Placed, Member):
 def program_from(own: ProgramFile, image: str, groups: Sequence[Group]) -> Program:
     """One ``[[program]]``.
 
-    :param image: the scenario's guest image.
-    :param groups: the scenario's.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
     place, kind = own.place, KINDS[own.run]

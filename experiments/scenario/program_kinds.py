@@ -23,7 +23,6 @@ DATA = "/tmp/server"
 class Kind:
     """A program that a scenario may name.
 
-    :param path: its path in the guest.
     :param trace_bytes: room in one CPU's trace buffer for one operation, with a margin.
     :param summary: the meaning of one operation.
     :param program: its name in ``rootfs/content.toml``; empty for one of the overlay.
@@ -33,7 +32,6 @@ class Kind:
     :param threads: names that its threads take, besides its own.
     :param transactions: it leaves further files, which begin with ``/tmp/NAME-tx-``.
     :param reports_when_stopped: it prints its results also when it is stopped.
-    :param environment: the variables that it needs.
     :param user: the user under which it runs.
     :param ready: arguments of the program that says when it is ready; empty for all but servers.
     :param prepared: the name of its prepared files at `DATA`; empty: none.
@@ -68,7 +66,7 @@ class Kind:
 
     @property
     def is_server(self) -> bool:
-        """Whether it serves others, and must be ready before them."""
+        """True if it serves others, and must be ready before them."""
         return bool(self.ready)
 
 
@@ -141,7 +139,6 @@ READY = load_content().programs["pg_isready"].path
 def check_present(run: str) -> None:
     """Check that a program from outside is in the folder from which the image takes it.
 
-    :param run: one of `KINDS`.
     :raises RequestError: one line with the path.
     """
     path = Path(OVERLAY, KINDS[run].path[1:])
@@ -150,5 +147,5 @@ def check_present(run: str) -> None:
 
 
 def measured(run: str) -> bool:
-    """Whether its output gives measures."""
+    """True if its output gives measures."""
     return run in PARSERS

@@ -52,8 +52,6 @@ class RtAppTask:
     """A task of a file.
 
     :param name: in measures; ``key`` is rt-app's, as short as a thread's name has to be.
-    :param threads: their names in traces.
-    :param says: what the file says of it.
     :param own_timer: whether no other thread moves a timer of it on.
     """
 
@@ -70,14 +68,14 @@ class RtAppTask:
 
     @property
     def endless(self) -> bool:
-        """Whether it goes on for ever: without phases, ``loop`` is that of its only phase."""
+        """True if it goes on for ever: without phases, ``loop`` is that of its only phase."""
         return self.says.get("loop", -1) == -1 or any(
             part.get("loop", 1) < 1 for part in self.parts
         )
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for others."""
+        """True if it waits for others."""
         return any(events(part, *WAITS) for part in self.parts)
 
     @property
@@ -104,7 +102,7 @@ class RtAppTask:
 
     @property
     def absolute(self) -> bool:
-        """Whether its timers keep their grid after an overrun, so that jobs have deadlines."""
+        """True if its timers keep their grid after an overrun, so that jobs have deadlines."""
         every = [timer for part in self.parts for timer in events(part, "timer")]
         return any(timer.get("mode") == "absolute" for timer in every)
 
@@ -113,8 +111,6 @@ class RtAppTask:
 class RtAppFile:
     """A file of rt-app, checked.
 
-    :param settings: its object ``global``.
-    :param resources: its object ``resources``.
     :param notes: what is meant otherwise here than on a board, a sentence each.
     """
 
@@ -131,7 +127,7 @@ class RtAppFile:
 
     @property
     def in_groups(self) -> bool:
-        """Whether rt-app makes groups."""
+        """True if rt-app makes groups."""
         return any("taskgroup" in part for task in self.tasks for part in (task.says, *task.parts))
 
     @property

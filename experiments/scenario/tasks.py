@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from eascope.configs.platform import Platform
-from eascope.experiments.scenario.groups import A_GROUP, NO_CLAMPS, Clamps, Group, group_of
+from eascope.experiments.scenario.clamps import NO_CLAMPS, Clamps
+from eascope.experiments.scenario.groups import A_GROUP, Group, group_of
 from eascope.experiments.scenario.model import (
     DEADLINE,
     FAIR,

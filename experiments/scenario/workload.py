@@ -31,7 +31,6 @@ class Workload:
 
     :param documents: inputs as bytes, by the name under which rt-app runs.
     :param endless: of these names, those that run until they are ended from outside.
-    :param replicate: the seed's draws.
     :param own: of these names, those with threads of the scenario's tasks.
     """
 
@@ -60,7 +59,7 @@ def iterations_per_us(
 
 
 def is_endless(entry: dict[str, Any]) -> bool:
-    """Whether a thread runs until another process ends it."""
+    """True if a thread runs until another process ends it."""
     return entry["loop"] == -1 or any(phase.get("loop") == -1 for phase in entry["phases"].values())
 
 

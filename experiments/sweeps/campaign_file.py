@@ -23,6 +23,7 @@ from eascope.host.keys import (
     Entry,
     Form,
     Key,
+    Place,
     Placed,
     WrongValue,
     is_name,
@@ -31,7 +32,7 @@ from eascope.host.keys import (
     maybe,
     same,
 )
-from eascope.host.strict import StrictTable, no_such_name, read_toml
+from eascope.host.strict import no_such_name, read_toml
 
 #: Axes that every campaign has.
 NEEDED = ("platform", "scenario", "variant")
@@ -81,18 +82,16 @@ def read_campaign(path: Path) -> Campaign:
     return campaign_from(top, path.stem, path.parent)
 
 
-def campaign_from(top: StrictTable, name: str, folder: Path) -> Campaign:
+def campaign_from(top: Place, name: str, folder: Path) -> Campaign:
     """The campaign in ``top``.
 
     :param folder: to which paths in it are relative.
     :raises RequestError: one line with file, key, value and what is allowed.
     """
-    named = top.tables("axis", 1, 20) if top.has("axis") else ()
-    several = [table.decoded(_Named, folder=folder, alone=True) for table in named]
-    own = top.decoded(CampaignFile, folder=folder, alone=False, axis=tuple(several))
+    own = top.decoded(CampaignFile, folder=folder)
     axes = [*own.axes.axes()]
     keys = {axis.name: {axis.name} for axis in axes}
-    for axis, names in (table.axis() for table in several):
+    for axis, names in (named.axis() for named in own.axis):
         if axis.name in keys:
             raise RequestError(f"{top.file}: duplicate axis {shown(axis.name)}")
         keys[axis.name] = names
@@ -113,9 +112,7 @@ def _ordered(axes: Sequence[SweptAxis]) -> tuple[SweptAxis, ...]:
     return tuple(sorted(axes, key=lambda axis: ranks.get(axis.name, 5)))
 
 
-def _check_axes(
-    top: StrictTable, axes: Sequence[SweptAxis], keys: Mapping[str, Collection[str]]
-) -> None:
+def _check_axes(top: Place, axes: Sequence[SweptAxis], keys: Mapping[str, Collection[str]]) -> None:
     """Check that one axis sets a key, and that every cell has what it needs.
 
     :param keys: that the values of an axis set, by its name.
@@ -205,7 +202,7 @@ def _axis(name: str, one: Form, kind: str = "") -> Form:
         return Choice(label, {kind: {name: setting}} if kind else {name: setting})
 
     def read(value: Any, context: Context) -> SweptAxis:  # noqa: ANN401
-        values = value if isinstance(value, list) and not context["alone"] else [value]
+        values = value if isinstance(value, list) and "value" not in context else [value]
         if not 1 <= len(values) <= MOST_VALUES:
             raise WrongValue("", value, f"an axis with 1 to {MOST_VALUES} values")
         choices = tuple(choice(each, context) for each in values)
@@ -289,7 +286,9 @@ _AXES = _made("Axes", [*_FLAGS, ("seeds", Any, _SEEDS)], _VALUE)
 @dataclass(frozen=True, kw_only=True)
 class _Named(Placed):
     name: str = key("the axis", form=NAME)
-    values: Any = key("what each value sets, by its name", table=Mapping[str, _VALUE])
+    values: Any = key(
+        "what each value sets, by its name", table=Mapping[str, _VALUE], label="value"
+    )
 
     def check(self) -> None:
         if not self.values:

@@ -65,7 +65,6 @@ class AxisDifference:
 
     :param axes: the value of each axis, in words.
     :param against: the first value of the axis, with the measure's mean ``baseline``.
-    :param difference: the difference over the seeds that both have.
     """
 
     axes: tuple[str, ...]
@@ -154,7 +153,7 @@ def place_of(campaign: Campaign, axis: str) -> int:
 
 
 def other_work(campaign: Campaign, axis: str) -> bool:
-    """Whether values of ``axis`` may stand for different work in the same microseconds.
+    """True if values of ``axis`` may stand for different work in the same microseconds.
 
     A scenario's microseconds are those of the largest CPU at its top OPP, unless the campaign has a
     reference.

@@ -18,11 +18,11 @@ class AsIs(float):
     """The value "as is" of an axis: the base's number, and equal to the text, too."""
 
     def __eq__(self, other: object) -> bool:
-        """Whether ``other`` is the text, or the base's number."""
+        """True if ``other`` is the text, or the base's number."""
         return other == AS_IS if isinstance(other, str) else float(self) == other
 
     def __ne__(self, other: object) -> bool:
-        """Whether it is neither."""
+        """True if it is neither."""
         return not self == other
 
     __hash__ = float.__hash__
@@ -36,7 +36,7 @@ class Constraint:
     condition: Condition
 
     def holds(self, values: Mapping[str, float | str]) -> bool:
-        """Whether it is true of a cell with ``values`` by name.
+        """True if it is true of a cell with ``values`` by name.
 
         :raises RequestError: a name without a value, a text in the place of a number, or a division
             by zero.

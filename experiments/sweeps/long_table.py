@@ -82,7 +82,7 @@ def _run_of(
 
 
 def _is_of(run: Run, names: Names) -> bool:
-    """Whether the record of ``run`` is that of the cell ``names``: of its words and its files."""
+    """True if the record of ``run`` is that of the cell ``names``: of its words and its files."""
     request, cell = names.request, run.cell
     platform, scenario = names.platform, names.scenario
     return (

@@ -13,7 +13,7 @@ from eascope.experiments.sweeps.campaign_file import campaign_from
 from eascope.experiments.sweeps.point import CONTROL
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError, missing_key, shown
-from eascope.host.strict import StrictTable
+from eascope.host.keys import Place
 
 #: What messages call a campaign that has no file.
 FILE = "options"
@@ -33,7 +33,6 @@ def one_off(
     """The campaign of a command's options; its name is a digest of them.
 
     :param axes: values with commas, by axis.
-    :param settings: ``KEY=VALUES``.
     :raises RequestError: one line: the option, its value, what is allowed.
     """
     for key in ("platform", "scenario", "variant"):
@@ -45,18 +44,16 @@ def one_off(
         key, equals, values = text.partition("=")
         if not equals or not key.strip() or not values.strip():
             raise RequestError(
-                f"--set {shown(text)}: allowed: KEY=VALUES, such as little.cpus=2,3,4"
+                f"--set {shown(text)}: expected KEY=VALUES, such as little.cpus=2,3,4"
             )
         kind = "controls" if key.strip().startswith(CONTROL) else "set"
         name = key.strip().removeprefix(CONTROL)
         if name in table.setdefault(kind, {}):
-            raise RequestError(
-                f"--set {shown(text)}: allowed: each key once, its values with commas"
-            )
+            raise RequestError(f"--set {shown(text)}: duplicate key; give its values with commas")
         try:
             table[kind][name] = parsed_values(values)
         except ValueError as error:
-            raise RequestError(f"--set {shown(text)}: allowed: {error}") from error
+            raise RequestError(f"--set {shown(text)}: expected {error}") from error
     summary = ", ".join([*(f"{key} {text}" for key, text in axes.items()), *settings])
     content: dict[str, Any] = {"summary": summary, "axes": table}
     if constraints:
@@ -64,13 +61,13 @@ def one_off(
     if reference is not None:
         content["reference"] = reference
     name = f"sweep-{digest_of(content)[:8]}"
-    return campaign_from(StrictTable(FILE, content), name, Path.cwd())
+    return campaign_from(Place(FILE, content), name, Path.cwd())
 
 
 def _listed(key: str, text: str) -> list[str]:
     values = [part.strip() for part in text.split(",")]
     if not all(values):
-        raise RequestError(f"--{key} {shown(text)}: allowed: names separated by commas")
+        raise RequestError(f"--{key} {shown(text)}: expected names separated by commas")
     return values
 
 

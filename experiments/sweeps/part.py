@@ -37,10 +37,10 @@ from eascope.experiments.sweeps.point import Point
 from eascope.experiments.sweeps.resolver import Resolver, cell_id
 from eascope.host.cache import runs_root
 from eascope.host.errors import Again, EascopeError, RequestError, bad_input
+from eascope.host.keys import NAME_RULE, is_name
 from eascope.host.proc import duration, say
 from eascope.host.record import Record, RecordError
 from eascope.host.sealed import files_of
-from eascope.host.strict import NAME_RULE, is_name
 
 SCHEMA = 1
 #: Names of jobs: `experiments.sweeps.session` makes them of time, host and process.

@@ -105,7 +105,6 @@ class Resolver:
     """Resolves the points of one campaign.
 
     :param folder: where files of derived platforms go.
-    :param file: the campaign's file, for messages.
     """
 
     def __init__(self, folder: Path, file: str) -> None:

@@ -90,7 +90,6 @@ def begin(
     """Write the parts of the missing cells.
 
     :param groups: machine, point and seeds (`experiments.sweeps.survey.Survey.to_run`).
-    :param jobs: how many run at a time.
     """
     cells = sum(len(seeds) for _, _, seeds in groups)
     # By time and process: another machine that shares the folder has another name.
@@ -344,7 +343,7 @@ def slurm_environment(folder: Path) -> dict[str, str]:
 
 
 def _no_accounting() -> bool:
-    """Whether the Slurm here reports that it keeps no accounts."""
+    """True if the Slurm here reports that it keeps no accounts."""
     try:
         done = subprocess.run(
             ["scontrol", "show", "config"], capture_output=True, check=False, text=True
@@ -357,7 +356,6 @@ def _no_accounting() -> bool:
 def write_array(session: SweepSession, script: Path, jobs: int) -> None:
     """Write ``script``, which runs the parts as a Slurm array, without Snakemake.
 
-    :param jobs: tasks that run at a time.
     :raises EascopeError: when it cannot be written.
     """
     parts = len(session.parts)

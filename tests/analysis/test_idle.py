@@ -77,6 +77,36 @@ def test_a_kernel_that_polls_has_no_measures_of_idle_states(
     assert "cpu_busy" in found
 
 
+@pytest.mark.parametrize(
+    ("cmdline", "shares"),
+    [
+        ("quiet", {"0": (0, 0), "3": (0, 0), "4": (0, 0), "5": (0, 0.5)}),
+        ("cpuidle.off=1", {"0": (0, 0), "3": (1, 0), "4": (0.25, 0), "5": (0.5, 0)}),
+    ],
+)
+def test_without_a_cpuidle_driver_every_state_is_wfi(
+    cmdline: str,
+    shares: dict[str, tuple[float, float]],
+    tmp_path: Path,
+    juno: Platform,
+    juno_activity: Activity,
+) -> None:
+    """The kernel traces it as state 1; the engine counts, and bills, state 0.
+
+    CPU 0 runs and has no such event, CPU 3 sleeps all the time, CPU 4 since before the trace.
+    """
+    run = tmp_path / "run"
+    schedule = playback("mainline", 0)
+    quarter = schedule.window_ns // 4
+    stays = ((0, 5, 1), (1, 5, ENDS), (1, 4, ENDS), (2, 5, 1), (3, 5, ENDS))
+    events = [TraceEvent(n * quarter, cpu, 0, "cpu_idle", (state, cpu)) for n, cpu, state in stays]
+    cell = write_run(run, juno, replace(schedule, more=events))
+    replace(cell, settings=replace(cell.settings, cmdline=cmdline)).write(run / CELL)
+    reseal(run)
+    share = derive(run, juno, juno_activity).result.encode()["idle_share"]
+    assert {cpu: (share[cpu]["0"], share[cpu]["1"]) for cpu in shares} == shares
+
+
 def test_entries_and_exits_are_billed_at_half_of_a_busy_cpu(pixel6: Platform) -> None:
     big = pixel6.cluster("big")
     interval = Interval(6, 0, 1000, 2_802_000, 0, 100, (0, 700), 200)

@@ -16,6 +16,7 @@ from eascope.kernels import build as module
 from eascope.kernels.build import kernel
 from eascope.kernels.source import find_source
 from eascope.kernels.variants import SERIES, load_catalogue
+from tests.support.measuring import processor_s
 
 pytestmark = [pytest.mark.long]
 
@@ -24,12 +25,6 @@ MOST_S = 60.0
 #: A line that the base queue adds to fair.c, and what says the same.
 LINE = "+\t\t\tif (!cpu_cap && !sched_feat(FEEC_SPARE0))"
 OTHER = "+\t\t\tif (!sched_feat(FEEC_SPARE0) && !cpu_cap)"
-
-
-def processor_s() -> float:
-    """Processor time of this process's ended children."""
-    times = os.times()
-    return times.children_user + times.children_system
 
 
 @pytest.mark.parametrize("last", ["base", "sum"])

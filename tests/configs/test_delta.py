@@ -11,6 +11,7 @@ from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS, load_platform, read_platform
 from eascope.engines.qemu.layout import LAYOUT
+from eascope.power.em import em_rows, text
 from tests.support.refusals import refusal
 
 Write = Callable[..., Path]
@@ -100,6 +101,21 @@ def test_everything_may_differ(delta: Write, juno: Platform) -> None:
     assert measured.interpolated == (1_100_000,)
     assert (little.l2.size_kib, little.l2.ways) == (512, 16)
     assert platform.cluster("big") == juno.cluster("big")
+
+
+def test_a_power_that_falls_with_the_clock_is_marked_and_not_refused(delta: Write) -> None:
+    """Linux takes an energy model with such a row, and never wants the OPP below it."""
+    platform = load_platform(delta("cluster.big.opps.1000000.power_uw = 170_000"))
+    assert [opp.power_uw for opp in platform.cluster("big").opps] == [181_500, 170_000, 540_000]
+    assert "opp-microwatt = <170000>;" in device_tree_source(platform, LAYOUT)
+    rows = [row for row in em_rows(platform) if row.cluster == "big"]
+    assert {row.khz: (row.published_inefficient, row.given_inefficient) for row in rows} == {
+        600_000: (True, True),
+        1_000_000: (False, False),
+        1_200_000: (False, False),
+    }
+    words = {line.split()[1]: line for line in text(rows).splitlines()[1:]}
+    assert {khz for khz, line in words.items() if "inefficient (published" in line} == {"600"}
 
 
 def test_a_changed_figure_counts_as_assumed_by_the_file(delta: Write, juno: Platform) -> None:

@@ -7,14 +7,19 @@ from typing import Any
 
 from syrupy.assertion import SnapshotAssertion
 
+from eascope.configs.devicetree import device_tree_source
 from eascope.configs.knobs import AXES
 from eascope.configs.overrides import number_of, overridden
 from eascope.configs.platform import AS_TOLD, Platform
 from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.engines.qemu.layout import LAYOUT
 from eascope.experiments.controls import Controls
+from eascope.power.model import Interval
+from eascope.power.stated import StatedPower
 from tests.support.refusals import refusal
 
 Mine = Callable[..., Platform]
+SECOND_NS = 1_000_000_000
 #: Entry, exit, entry of the last CPU, exit of the first.
 Times = tuple[int, int, int, int]
 A57 = {"cpu-sleep-0": (18, 15, 18, 15), "cluster-sleep-0": (21, 17, 195, 22)}
@@ -73,6 +78,30 @@ def test_a_machine_that_takes_longer_than_the_kernel_is_told_is_noted(mine: Mine
         "big: cpu-sleep-0: a CPU takes 15 us to leave it, and the kernel is told 9: it is told "
         "less than it is",
     )
+
+
+def test_figures_that_linux_takes_are_noted(mine: Mine) -> None:
+    """No cpuidle driver sorts or checks its states, and a measured power need not fall."""
+    states = "[cluster.big.idle_states]\n"
+    shorter = mine(f"{states}cluster-sleep-0 = {{ exit_us = 100, residency_us = 2_000 }}")
+    assert shorter.idle_notes == (
+        "big: cluster-sleep-0: exit_us 100 is less than that of cpu-sleep-0, a shallower state "
+        "(1200), which Linux takes as it is",
+        "big: cluster-sleep-0: residency_us 2000 is not more than that of cpu-sleep-0, a shallower "
+        "state (2000), which Linux takes as it is",
+    )
+    told = device_tree_source(shorter, LAYOUT)
+    assert told.count("exit-latency-us = <100>;") == 1
+    assert told.count("min-residency-us = <2000>;") == 3  # two of cpu-sleep-0
+    dearer = mine(f"{states}cpu-sleep-0.power_uw = 27_000")
+    assert dearer.idle_notes == (
+        "big: cpu-sleep-0: power_uw 27000 is more than that of wfi, a shallower state (20600), "
+        "which is billed as it is where [idle] says stated",
+    )
+    stay = Interval(4, 0, SECOND_NS, 600_000, 0, idle_ns=(0, SECOND_NS, 0))
+    billed = StatedPower(dearer).interval_fj(dearer.cluster("big"), stay)
+    assert sum(billed.values()) == 27_000 * SECOND_NS
+    assert "not above the lowest OPP's" in refusal(mine, f"{states}wfi.power_uw = 999_000")
 
 
 def test_a_time_taken_by_difference_has_a_source_of_its_own(mine: Mine) -> None:

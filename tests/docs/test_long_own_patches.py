@@ -6,25 +6,17 @@ one's objects. The reader's tree of Linux is Debian's source as a git repository
 a branch. What the commands write into the checkout is written into a copy of it.
 """
 
-import os
 import re
-import shlex
-import shutil
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from eascope.host.cache import cache_root
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import best, offered
-from tests.support.command import changed
-from tests.support.printed import ASSIGNMENT, EASCOPE, Command, commands
+from tests.support.printed import EASCOPE, Command, commands
+from tests.support.reader import Reader, reader_in
 from tests.support.repo import REPO
 from tests.support.toy_linux import git
-from tests.support.waiting import call
 
 pytestmark = [pytest.mark.long, pytest.mark.guest]
 
@@ -33,43 +25,6 @@ LATER = "7.3"
 #: A comment of fair.c that both releases have, and what the reader makes of it.
 OLD, NEW = "Completely Fair Scheduling (CFS) Class", "Completely Fair Scheduling (CFS) class"
 TREE_FILE = "kernel/sched/fair.c"
-
-
-@dataclass(frozen=True)
-class Reader:
-    """Somebody with a checkout, a home and files in the folder that they are in."""
-
-    checkout: Path
-    home: Path
-
-    def type(self, text: str) -> subprocess.CompletedProcess[str]:
-        """A printed command, with one seed."""
-        words = shlex.split(text.replace("~", str(self.home)))
-        env = {}
-        while ASSIGNMENT.match(words[0]):
-            name, _, env[name] = words.pop(0).partition("=")
-        if words[0] == "git":
-            return call(words, dict(os.environ))
-        arguments = words[1:]
-        if "--seeds" in arguments:
-            arguments = changed(arguments, "--seeds", "1")
-        environment = {
-            **os.environ,
-            "EASCOPE_CACHE": str(cache_root()),
-            "EASCOPE_RUNS": str(self.checkout / "runs"),
-            "PYTHONPATH": str(self.checkout),
-            **env,
-        }
-        # Where `-m` and PYTHONPATH have the copy, it comes before the installed checkout.
-        command = [
-            "env",
-            "-C",
-            str(self.checkout),
-            sys.executable,
-            "-m",
-            "eascope.experiments.cli.main",
-        ]
-        return call([*command, *arguments], environment)
 
 
 @pytest.fixture(scope="module")
@@ -99,14 +54,7 @@ def linux(trees: Path, release: str) -> Path:
 @pytest.fixture
 def reader(tmp_path: Path) -> Reader:
     """A copy of the checkout, and an empty home."""
-    checkout, home = tmp_path / "checkout", tmp_path / "home"
-    for name in git(REPO, "ls-files", "-z").split("\0"):
-        if name and os.path.lexists(REPO / name):
-            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
-            # The package's rooms are links: without them it would be the installed one.
-            shutil.copy2(REPO / name, checkout / name, follow_symlinks=False)
-    home.mkdir()
-    return Reader(checkout, home)
+    return reader_in(tmp_path)
 
 
 def equip(reader: Reader, tree: Path, release: str) -> None:

@@ -114,14 +114,16 @@ def test_other_files_are_not_unknown_names(
     (tmp_path / "folder").mkdir()
 
     said = partial(refusal, LOADERS[kind])
-    line = f"{kind} 'rtapp.txt': a file: allowed: a name, or a file that ends in .toml"
+    line = f"{kind} 'rtapp.txt' is a file; expected a name, or a file that ends in .toml"
     assert said("rtapp.txt").startswith(line)
     assert (".json where it is rt-app" in said("rtapp.txt")) is (kind == "scenario")
     assert said("folder").startswith(f"unknown {kind} 'folder'"), (
         "a name, although there is such a folder"
     )
     assert said("gone.txt").startswith(f"unknown {kind} 'gone.txt'")
-    assert said(str(tmp_path)).startswith((f"{kind} '{tmp_path}': a folder", f"{tmp_path}: not a"))
+    assert said(str(tmp_path)).startswith(
+        (f"{kind} '{tmp_path}' is a directory", f"{tmp_path}: not a")
+    )
 
 
 @pytest.mark.usefixtures("own")

@@ -11,10 +11,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from eascope.host.errors import RequestError, bad_input, one_line
-from eascope.host.strict import StrictTable, read_json, read_toml, toml_text
+from eascope.host.keys import Place
+from eascope.host.strict import read_json, read_toml, toml_text
 from tests.support.refusals import refusal
 
-Reader = Callable[[Path], StrictTable]
+Reader = Callable[[Path], Place]
 
 #: Content of a file, and who reads it. The lines are in __snapshots__.
 CONTENT: dict[str, tuple[bytes, Reader]] = {
@@ -74,14 +75,14 @@ def test_what_is_no_file_is_one_line(tmp_path: Path, case: str, read: Reader) ->
     make, words = NO_FILES[case]
     path = tmp_path / "given"
     make(path)
-    assert refusal(read, path).startswith(f"{path}: {words}: allowed: a readable ")
+    assert refusal(read, path).startswith(f"{path}: {words}; expected a readable ")
 
 
 @pytest.mark.parametrize("broken", ["a\nb", "a\x1b[2Jb", "a\u2028b", "a\rb", "a\x7f"])
 def test_a_text_holds_no_control_characters(broken: str) -> None:
-    table = StrictTable("f.toml", {"summary": broken})
+    place = Place("f.toml", {"summary": broken})
     with pytest.raises(RequestError, match=r"^f\.toml: summary = .*: allowed: a non-empty string"):
-        table.text("summary")
+        place.read("summary", str)
 
 
 NO_LISTS: list[object] = [None, "a", 1, [], [1], [["a"]], [{}], [" "], ["a\nb"], ["a", "a"], ["c"]]
@@ -89,21 +90,20 @@ NO_LISTS: list[object] = [None, "a", 1, [], [1], [["a"]], [{}], [" "], ["a\nb"],
 
 @pytest.mark.parametrize("value", NO_LISTS)
 def test_a_list_of_choices(value: object) -> None:
-    table = StrictTable("f.toml", {} if value is None else {"names": value})
+    place = Place("f.toml", {} if value is None else {"names": value})
     with pytest.raises(RequestError, match=r"^f\.toml: names .*: allowed: a list .*: a, b; each"):
-        table.texts("names", ["a", "b"])
+        place.read("names", tuple[str, ...], choices=["a", "b"])
 
 
 def test_a_list_of_texts() -> None:
-    table = StrictTable("f.toml", {"names": ["b", "a"], "none": [], "twice": ["a", "a"]})
-    assert table.texts("names", ["a", "b"]) == ("b", "a")
-    assert table.texts("none", least=0) == ()
-    assert table.texts("twice") == ("a", "a")
-    table.finish()
+    place = Place("f.toml", {"names": ["b", "a"], "none": [], "twice": ["a", "a"]})
+    assert place.read("names", tuple[str, ...], choices=["a", "b"]) == ("b", "a")
+    assert place.read("none", tuple[str, ...], count=(0, 0)) == ()
+    assert place.read("twice", tuple[str, ...]) == ("a", "a")
 
 
 def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:
-    assert refusal(StrictTable("f.toml", {"a\nb": 1}).finish).startswith(
+    assert refusal(Place("f.toml", {"a\nb": 1}).only, []).startswith(
         "f.toml: a\\nb = 1: no such key"
     )
     assert str(bad_input("f", "k", "v" * 100, "x")) == f"f: k = 'v{'v' * 75}...: allowed: x"
@@ -112,7 +112,7 @@ def test_a_key_with_a_line_break_is_shown_on_one_line() -> None:
 def test_text_of_any_language_is_unchanged() -> None:
     text = "größer: 5 µs, naïve, \u202f日本"
     assert one_line(text) == text
-    assert StrictTable("f.toml", {"summary": text}).text("summary") == text
+    assert Place("f.toml", {"summary": text}).read("summary", str) == text
 
 
 def test_equal_texts_give_content_that_nobody_shares(tmp_path: Path) -> None:

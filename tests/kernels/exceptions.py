@@ -14,8 +14,10 @@ from eascope.configs.platform_file import load_platform
 from eascope.experiments.runs.script import UCLAMP_IN_USE
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import FEATURES, SCHED_DEBUG, STATS
-from tests.support import latnice_checks
+from tests.support import feec_checks, latnice_checks
+from tests.support.schedmc_checks import slow
 from tests.support.stress import checked
+from tests.support.sum_checks import BIG_KHZ, GROUPS, Guest, group, share, within
 
 TRACING = "/sys/kernel/tracing"
 FILES = f"{SCHED_DEBUG}/eascope"
@@ -96,6 +98,48 @@ def check_floor_below_turbo(kernel: KernelArtefact, _: Platform, folder: Path) -
             assert done.text(f"{boost}-{khz}") == f"{khz}\n"
 
 
+def check_rt_alternates(guest: Guest) -> None:
+    """An RT task that sleeps on CPU 4 and wakes up on CPU 5 counts on CPU 4 no more.
+
+    It uses some 400. Another task makes requests there.
+    """
+    moves = [line for to in 10 * (5, 4) for line in (f"affinity hog {to}", "sleep-ms 33")]
+    asks = "spawn asks /bin/busybox taskset 10 /bin/sample /proc/uptime 2000 1000"
+    lines = [
+        f"write {FEATURES} UCLAMP_RT_SUM",
+        asks,
+        "spawn rt /bin/hog -c 4 -f -m 0 -r 8000 -p 20000",
+        "sleep-ms 300",
+    ]
+    shown = "sched:sched_migrate_task sched:sched_switch eascope:sched_cpufreq_req"
+    trace = guest.traced(lines, shown, moves, ms=10, mark=": sched_")
+    elsewhere, asleep, left_at, asked = False, False, 0.0, []
+    for at, name, fields in events("\n".join(trace)):
+        if name == "sched_switch" and "hog" in (fields["prev_comm"], fields["next_comm"]):
+            asleep = fields["prev_comm"] == "hog" and fields["prev_state"] == "S"
+        elif name == "sched_migrate_task" and fields["comm"] == "hog":
+            # Where it moves while it runs there is nothing to take along.
+            elsewhere, left_at = fields["dest_cpu"] == "5" and asleep, at
+        elif name == "sched_cpufreq_req" and (fields["cpu"], fields["limited"]) == ("4", "0"):
+            asked += [int(fields["perf"])] if elsewhere and 1e-3 < at - left_at < 15e-3 else []
+    assert len(asked) > 20, asked
+    # A kworker may begin there, which counts with a new task's utilization for some 20 ms.
+    assert sum(perf > 200 for perf in asked) < 0.1 * len(asked), asked
+
+
+def check_forked(guest: Guest, kind: str) -> None:
+    """The child of a task that is capped to 100 is not, if it is in another group, or reset."""
+    forks = {
+        "reset": ["spawn forks /bin/forks -"],
+        "group": [
+            *group("capped", uclamp__max="10"),
+            *within("capped", f"spawn forks /bin/forks {GROUPS}"),
+        ],
+    }[kind]
+    lines = [*forks, "sleep-ms 300"]
+    assert share(guest.khz(lines, cpu=4, ms=400), BIG_KHZ[2]) >= 0.98
+
+
 def by_cpu(text: str, name: str) -> list[int]:
     """The counter ``name`` of each CPU."""
     (row,) = re.findall(rf"^{name} (.*)$", text, re.MULTILINE)
@@ -167,3 +211,76 @@ def check_pack_beside(kernel: KernelArtefact, platform: Platform, folder: Path) 
             beside.append(fields["dst_cpu"])
     assert len(beside) > 100, beside
     assert beside.count("0") <= len(beside) / 50, beside
+
+
+def check_pack_apart(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """A task in a partition of two CPUs is packed there, though CPU 4, of another one, wakes it."""
+    root, apart = "/sys/fs/cgroup", "/sys/fs/cgroup/apart"
+    writes = "while :; do usleep 8000; echo; done"
+    joins = f"echo 0 >{apart}/cgroup.procs && exec cat >/dev/null"
+    pipe = (
+        f"taskset 10 /bin/busybox sh -c '{writes}' | /bin/latnice 19 /bin/busybox sh -c '{joins}'"
+    )
+    script = [
+        f"write {FILES}/latnice_pack 16",
+        f"write {root}/cgroup.subtree_control +cpuset",
+        f"mkdir {apart}",
+        f"write {apart}/cpuset.cpus 0-1",
+        f"write {apart}/cpuset.cpus.partition root",
+        f"word {apart}/cpuset.cpus.partition root",
+        f"file /tmp/pipe {len(pipe)}",
+        pipe,
+        "spawn pipe /bin/busybox sh /tmp/pipe",
+        # It is small once its first utilization has decayed.
+        "sleep-ms 500",
+        f"write {STATS} 0",
+        "sleep-ms 400",
+        f"collect {STATS} stats",
+        "kill pipe",
+    ]
+    done = checked(kernel.image, platform, script, folder)
+    hits, misses = (by_cpu(done.text("stats"), f"pack_{name}") for name in ("hit", "miss"))
+    assert hits[4] >= 30, (hits, misses)
+    assert sum(misses) <= sum(hits) / 10, (hits, misses)
+
+
+def check_guard_of_domain(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """The OPP that another CPU asks for keeps the distance, whatever the CPU itself asks for.
+
+    CPU 3 is near the end of the first OPP, which does not matter while CPU 0 asks for the second.
+    """
+    switches = {"feec_mode": 2, "feec_guard_min": 80, "feec_guard_pct": 0}
+    cases = {
+        "own": feec_checks.Case("placing 10 3 0", switches=switches),
+        "domain": feec_checks.Case("placing 10 3 0x1 0 b", switches=switches),
+    }
+    found = feec_checks.run(kernel, platform, cases, folder)
+    # Some wake-ups are not EAS's: the system may be overutilized for a moment.
+    assert found["own"].lines[0][3] <= 2
+    assert found["domain"].lines[0][3] >= 8
+
+
+def balanced(text: str) -> list[int]:
+    """How often each CPU has run the softirq of load balance."""
+    (row,) = re.findall(r"^ *SCHED: (.*)$", text, re.MULTILINE)
+    return [int(word) for word in row.split()]
+
+
+def check_only_busy(kernel: KernelArtefact, _: Platform, folder: Path) -> None:
+    """Idle CPUs are woken up at each tick of one that is busy, unless it is the only one."""
+    script = [f"write {FILES}/sched_mc_power_savings 1"]
+    for busy in (0, 1):
+        script += [f"spawn hog{busy} /bin/hog -c {busy}", "sleep-ms 300"]
+        for when in ("before", "after"):
+            script += [f"collect /proc/softirqs {busy}-{when}"]
+            script += ["sleep-ms 400"] if when == "before" else []
+    machine = slow(load_platform("tc2-like"), equal=True)
+    done = checked(kernel.image, machine, script, folder, "hog")
+    before, after = (
+        [sum(balanced(done.text(f"{busy}-{when}"))[2:]) for busy in (0, 1)]
+        for when in ("before", "after")
+    )
+    one, two = (b - a for a, b in zip(before, after, strict=True))
+    # A tick is 4 ms. Without the rule what is left of sleeping tasks is looked at each 32 ms.
+    assert two >= 80, (one, two)
+    assert one <= 20, (one, two)

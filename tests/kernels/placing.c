@@ -4,7 +4,7 @@
  * when it wakes up. CPU 3 has utilization left then of a task that sleeps. On each of the CPUs of MASK a
  * small task runs; the other ones of 0 to 3 are idle. Prints how often it was put on which of these. It
  * looks from the period FIRST on, with 0 or by default once EAS places tasks. The small tasks of MASK
- * have POLICY: i is SCHED_IDLE, f is SCHED_FIFO without its boost.
+ * have POLICY: i is SCHED_IDLE, f is SCHED_FIFO without its boost, b is boosted to a little's second OPP.
  */
 #include <sched.h>
 #include <signal.h>
@@ -20,6 +20,8 @@
 
 #define LITTLES	0xfUL
 #define LOADED	3
+/* The first OPP has 181 and the second one 322. */
+#define BOOST	200
 #define PERIOD_US	20000
 /* Within a period: the loaded CPU is busy, the task is on its CPU, others run, the task wakes up. */
 #define LOADED_UNTIL_US	6000
@@ -86,6 +88,11 @@ static void set_policy(char policy)
 		attr.policy = SCHED_FIFO;
 		attr.priority = 10;
 		attr.flags = FLAG_CLAMP_MIN;
+	}
+	if (policy == 'b') {
+		attr.policy = SCHED_OTHER;
+		attr.flags = FLAG_CLAMP_MIN;
+		attr.clamp_min = BOOST;
 	}
 	if (policy && syscall(SYS_sched_setattr, 0, &attr, 0)) {
 		perror("sched_setattr");

@@ -15,7 +15,12 @@ pytestmark = pytest.mark.guest
 #: As in tests/kernels/mutants: checks of `exceptions.py` and their arguments, by queue.
 CHECKS = {
     "base": ["check_overrun_paid", "check_floor_below_turbo", "check_filter_rt"],
-    "latnice": ["check_gate_ends", "check_search_unfit", "check_pack_beside"],
+    "sum": ["check_rt_alternates", "check_forked group", "check_forked reset"],
+    "feec": ["check_guard_of_domain"],
+    "latnice": [
+        *("check_gate_ends", "check_search_unfit", "check_pack_beside", "check_pack_apart"),
+    ],
+    "schedmc": ["check_only_busy"],
 }
 #: 7.3's queue does not have the switch.
 OF_612 = {"check_filter_rt"}

@@ -31,6 +31,8 @@ olddefconfig:
 .PHONY: kernel/sched/
 kernel/sched/:
 \t$(CC) -c -o $(O)/fair.o kernel/sched/fair.c
+\tmkdir -p $(O)/kernel/sched
+\techo ' ../kernel/sched/fair.c' >$(O)/kernel/sched/.fair.o.cmd
 """
 FAIR = "".join(f"int line_{number};\n" for number in range(1, 30))
 BASE = (
@@ -239,8 +241,19 @@ def test_the_scheduler_is_compiled(
     home: Path, author: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["series", "import", f"{author}@start..main", "--json", "--name", "mine"]
-    assert json.loads(output_of(*command))["compiled"] is True
+    plain = json.loads(output_of(*command))
+    assert plain["compiled"] is True
+    assert plain["not_compiled"] == []
     file = author / "kernel/sched/fair.c"
+    void = "#ifdef CONFIG_DESKTOP_TWEAKS\nint tweaked;\n#endif\n"
+    file.write_text(f"{file.read_text()}{void}")
+    git(author, "commit", "--quiet", "--all", "--message=void")
+    capsys.readouterr()
+    assert main([*command[:-1], "void"]) == 0
+    out, err = capsys.readouterr()
+    said = "CONFIG_DESKTOP_TWEAKS: no Kconfig of this tree declares it, code for it is not compiled"
+    assert json.loads(out)["not_compiled"] == [f"{said} (kernel/sched/fair.c)"]
+    assert f"  warning: {said} (kernel/sched/fair.c)\n" in err
     file.write_text(file.read_text().replace("int five;", "int five"))
     git(author, "commit", "--quiet", "--all", "--message=broken")
     before = state(home)

@@ -40,7 +40,9 @@ def test_a_patch_or_a_tree_is_not_an_unknown_variant(
     monkeypatch.chdir(tmp_path)
     Path("idea.patch").touch()
     Path("linux").mkdir()
-    with pytest.raises(RequestError, match=f"variant '{name}': allowed: a name .*; --patch takes"):
+    with pytest.raises(
+        RequestError, match=f"variant '{name}' is a file; expected a name .*; --patch takes"
+    ):
         variant_named(name)
     with pytest.raises(RequestError, match="unknown variant 'linux'"):
         variant_named("linux")

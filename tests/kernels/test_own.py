@@ -292,7 +292,7 @@ def test_a_patch_that_does_not_apply_names_itself_and_the_hunk(
 @pytest.mark.parametrize(
     ("kernels", "patches", "words"),
     [
-        (["mine"], [], "--kernel 'mine': allowed: NAME=TREE or NAME=TREE@REF"),
+        (["mine"], [], "--kernel 'mine': expected NAME=TREE or NAME=TREE@REF"),
         (["cas={linux}"], [], "name 'cas': allowed: a name of lower-case letters"),
         (["base={linux}"], [], "name 'base': allowed: a name of lower-case letters"),
         (["Mine={linux}"], [], "name 'Mine': allowed: a name of lower-case letters"),

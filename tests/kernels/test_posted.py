@@ -81,7 +81,7 @@ def test_a_diff_is_a_patch(linux: Path, tmp_path: Path) -> None:
     ("what", "says"),
     [
         ("nowhere", "'nowhere': no such file; expected a folder of patches, an mbox, a patch, "),
-        ("v9..", "'v9': allowed: a commit, branch or tag of the git tree"),
+        ("v9..", "'v9' is no commit, branch or tag of the git tree"),
         ("notes.txt", "no patch in its"),
         ("empty", "no file *.patch or *.eml"),
         (IDENT, f"message-id '{IDENT}': b4 is not installed: pip install b4, or save the thread, "),

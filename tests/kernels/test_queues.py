@@ -101,24 +101,24 @@ def test_failure_names_the_patches_that_fail_by_themselves(toy: Toy) -> None:
 WRONG_SERIES: list[tuple[bytes, str]] = [
     (
         b"0001-change.patch\n# later\n0002-gone.patch",
-        "line 3 = '0002-gone.patch': allowed: a patch of that folder, and it is not there",
+        "line 3 = '0002-gone.patch'; expected a patch of that folder, and it is not there",
     ),
     (b"0001-chagne.patch", "it is not there (did you mean 0001-change.patch?)"),
     (b"# 0001-change.patch\n\n", "names no patch"),
     (
         b"../toy/0001-change.patch",
-        "line 1 = '../toy/0001-change.patch': allowed: the name of a patch in the same folder",
+        "line 1 = '../toy/0001-change.patch'; expected the name of a patch in the same folder",
     ),
     (
         b"../other/0001-change.patch",
-        "line 1 = '../other/0001-change.patch': allowed: a patch of that folder, and it is not",
+        "line 1 = '../other/0001-change.patch'; expected a patch of that folder, and it is not",
     ),
     (
         b"../../toy/0001-change.patch",
-        "allowed: the name of a patch in the same folder, or of another queue: ../QUEUE/NAME",
+        "expected the name of a patch in the same folder, or of another queue: ../QUEUE/NAME",
     ),
-    (b"0001-change.patch\n" * 2, "line 2 = '0001-change.patch': allowed: each patch once"),
-    (b"0001-change\xff.patch", "byte 11 is not UTF-8: allowed: names of patches"),
+    (b"0001-change.patch\n" * 2, "line 2 = '0001-change.patch'; expected each patch once"),
+    (b"0001-change\xff.patch", "byte 11 is not UTF-8; expected names of patches"),
 ]
 
 
@@ -134,7 +134,7 @@ def test_a_series_that_cannot_be_meant_is_one_line(toy: Toy, content: bytes, wor
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "line 1 = '0001-change.patch': allowed: a patch that changes something"),
+        ("", "line 1 = '0001-change.patch'; expected a patch that changes something"),
         ("Subject: [PATCH]\n\nText.\n", "a patch that changes something, and it has no hunk"),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_forgotten_patch_and_a_missing_series_are_one_line(toy: Toy) -> None:
         "out on purpose"
     )
     (queue / "series").unlink()
-    words = "No such file or directory: allowed: names of patches, one on a line"
+    words = "No such file or directory; expected names of patches, one on a line"
     assert words in refusal(series_patches, queue)
 
 

@@ -92,9 +92,9 @@ def test_what_is_no_series_is_one_line(linux: Path, tmp_path: Path) -> None:
         ("no such series or file: allowed: feec, ", "mainline"),
         ("no such file; expected an mbox", "../no..such"),
         ("no file *.patch or *.eml", str(tmp_path / "empty")),
-        (f"no commit: allowed: A..B, where {linux} has commits", "main..old", str(linux)),
-        (f"'no': allowed: a commit, branch or tag of the git tree {linux}", "old..no", str(linux)),
-        ("range 'sum': allowed: A..B", "sum", str(linux)),
-        ("allowed: a commit, branch or tag of the git tree", "a..b", str(tmp_path / "empty")),
+        (f"no commit; expected A..B, where {linux} has commits", "main..old", str(linux)),
+        (f"'no' is no commit, branch or tag of the git tree {linux}", "old..no", str(linux)),
+        ("range 'sum'; expected A..B", "sum", str(linux)),
+        ("is no commit, branch or tag of the git tree", "a..b", str(tmp_path / "empty")),
     ):
         assert words in refusal(steps_of, *arguments)

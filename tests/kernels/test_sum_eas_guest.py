@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from eascope.configs.platform import Platform
+from eascope.kernels.defaults import FILES_OF
 from eascope.kernels.naming import variant_named
 from eascope.kernels.switches import FEATURES
 from tests.support import feec_push_checks, guest_cases, push_checks
-from tests.support.boot_switches import FILES_OF
 from tests.support.releases import booted, kernel_of
 from tests.support.sum_checks import (
     Guest,

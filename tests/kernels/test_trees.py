@@ -65,9 +65,9 @@ def test_a_folder_with_an_at_sign_is_a_folder(linux: Path) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[Path], str], str]] = {
-    "no name": (str, "allowed: NAME=TREE or NAME=TREE@REF"),
-    "no tree": (lambda _: "mine=", "allowed: NAME=TREE or NAME=TREE@REF"),
-    "no folder": (lambda linux: f"mine={linux}x", "allowed: a folder that is a git repository"),
+    "no name": (str, "expected NAME=TREE or NAME=TREE@REF"),
+    "no tree": (lambda _: "mine=", "expected NAME=TREE or NAME=TREE@REF"),
+    "no folder": (lambda linux: f"mine={linux}x", "no such directory; expected a git repository"),
     "no repository": (lambda linux: f"mine={linux.parent}", "expected a git repository of Linux"),
     "no commit": (lambda linux: f"mine={linux}@nex", "unknown to git; expected a commit, br"),
 }

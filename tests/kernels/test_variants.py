@@ -24,6 +24,8 @@ from eascope.kernels.variants import (
 )
 from tests.support.platforms import edits_of
 
+IDLE_DRIVER = "/sys/devices/system/cpu/cpuidle/current_driver"
+
 
 @pytest.fixture
 def edited(tmp_path: Path) -> Callable[..., Path]:
@@ -143,6 +145,32 @@ def test_proofs_of_mainline(juno: Platform) -> None:
     flags = "/sys/kernel/debug/sched/domains/cpu5/domain1/flags"
     assert ("contains", flags, "SD_ASYM_CPUCAPACITY_FULL") in lines
     assert not any("feec_called" in line[-1] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("boot", "proof"),
+    [
+        ("", ("contains", IDLE_DRIVER, "gem5_idle")),
+        ("cpuidle.off=0", ("contains", IDLE_DRIVER, "gem5_idle")),
+        ("cpuidle.off=1", ("absent", IDLE_DRIVER)),
+        ("cpuidle.off=1 quiet cpuidle.off=0", ("contains", IDLE_DRIVER, "gem5_idle")),
+    ],
+)
+def test_no_cpuidle_driver_is_a_state_like_any_other(
+    juno: Platform, boot: str, proof: tuple[str, ...]
+) -> None:
+    """It is proven, and a switch of cpuidle, which has no files then, is refused."""
+    variant = replace(load_variants()["mainline"], boot=boot)
+    lines = state_expectations(variant, juno)
+    assert [line for line in lines if line[1] == IDLE_DRIVER] == [proof]
+    switch = ("/sys/devices/system/cpu/cpuidle/current_governor", "teo")
+    if proof[0] == "contains":
+        check_switches("mine", boot, (switch,), juno)
+        return
+    with pytest.raises(
+        RequestError, match=r"^mine: switch .*: cpuidle\.off leaves no cpuidle driv"
+    ):
+        check_switches("mine", boot, (switch,), juno)
 
 
 def test_proofs_of_cas_include_that_eas_is_never_asked(juno: Platform) -> None:

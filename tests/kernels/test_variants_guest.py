@@ -5,10 +5,15 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from eascope.analysis.tables.split import AWAKE, stretches
+from eascope.analysis.trace import ENDS, as_counted, read_trace
+from eascope.analysis.window import read_window
 from eascope.configs.platform import Platform
 from eascope.engines.base import EngineFailed
+from eascope.engines.records import MARKS, TRACE
 from eascope.kernels.naming import kernel_names, releases_of, variant_named
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.state import (
@@ -110,6 +115,33 @@ def test_a_governor_from_boot_has_its_tunables(juno: Platform, tmp_path: Path) -
     variant = load_catalogue().variants["cas"].with_more(arguments, tuple(tunables))
     lines = [*boot_proof(variant), *becoming(variant, juno)]
     boot(kernel_of("base").image, juno, lines, tmp_path / "out", arguments=arguments)
+
+
+def test_no_cpuidle_driver_is_a_state_like_any_other(juno: Platform, tmp_path: Path) -> None:
+    """Proven, traced as state 1, and counted as WFI: no time is in a deeper state."""
+    arguments = "cpuidle.off=1"
+    variant = load_catalogue().variants["mainline"].with_more(arguments, ())
+    lines = [
+        *boot_proof(variant),
+        *becoming(variant, juno),
+        "trace-setup 1024 power:cpu_idle",
+        "write /sys/kernel/tracing/tracing_on 1",
+        *("sleep-ms 100", "start", "sleep-ms 200", "stop", "trace-collect"),
+    ]
+    done = boot(kernel_of("base").image, juno, lines, tmp_path / "out", arguments=arguments)
+    trace = read_trace(done.out / TRACE)
+    assert {*trace.table("cpu_idle")["state"]} == {1, ENDS}
+    window = read_window(done.out / MARKS)
+    rows = pl.read_parquet(done.out / "counters.parquet").filter(
+        (pl.col("cpu") >= 0) & (pl.col("t0_ns") >= window.t0_ns) & (pl.col("t1_ns") <= window.t1_ns)
+    )
+    assert rows["idle1_ns"].sum() == rows["idle2_ns"].sum() == 0
+    told = stretches(as_counted(trace, juno, arguments), juno, window)
+    for cpu in juno.cpus:
+        spent = rows.filter(pl.col("cpu") == cpu)["idle0_ns"].sum()
+        assert {each.state for each in told[cpu]} <= {AWAKE, 0}
+        wanted = sum(each.t1_ns - each.t0_ns for each in told[cpu] if each.state == 0)
+        assert spent == pytest.approx(wanted, rel=0.01), cpu
 
 
 #: Misspelt, compiled out, refused as values, or of a part that is not there.

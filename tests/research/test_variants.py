@@ -6,11 +6,12 @@ import re
 import pytest
 
 from eascope.host.errors import RequestError
+from eascope.kernels.switches import switch_words
 from eascope.kernels.variants import load_catalogue
 from research import variants
 from research.draw import INDEX, records_of, rows
 from research.plan import STUDIES
-from research.variants import PAGES, every_variant
+from research.variants import PAGES, every_variant, group_of
 
 
 @pytest.fixture(scope="module")
@@ -23,26 +24,45 @@ def test_the_committed_pages_are_what_is_declared_and_recorded(pages: dict[str, 
 
 
 def test_the_list_has_each_variant_once(pages: dict[str, str]) -> None:
-    """And leads to its section on the page of its family."""
-    listed = re.findall(r"\[([\w-]+)\]\(([\w-]+)\.md#\1\)", pages[INDEX])
-    assert sorted(name for name, _ in listed) == sorted(
+    """And leads to its row, or to its deviations, on the page of its family."""
+    listed = re.findall(r"\[([\w-]+)\]\(([\w-]+)\.md(#\1)?\)", pages[INDEX])
+    assert sorted(name for name, *_ in listed) == sorted(
         variant.name for variant in load_catalogue().shipped()
     )
-    assert all(f"\n## {name}\n" in pages[page] for name, page in listed)
+    for name, page, section in listed:
+        row = f"\n| [{name}](#{name}) | " if section else f"\n| {name} | "
+        assert pages[page].count(row) == 1, name
+        assert pages[page].count(f"\n## {name}\n") == bool(section), name
 
 
-def test_a_section_has_source_switches_and_results(pages: dict[str, str]) -> None:
-    page = pages["feec"].partition("\n## feec-b\n")[2].partition("\n## ")[0]
-    assert "**Source:** " in page
-    assert "**Deviations:**\n\n* as [mainline](base.md#mainline)\n* " in page
-    assert "switches `feec_mode=1` `feec_pd_opp=0`" in page
+def test_a_row_has_what_the_family_does_not_share(pages: dict[str, str]) -> None:
+    shared, _, table = pages["feec"].partition("\n| variant |")
+    assert "kernel `feec` of Linux 6.12 and 7.3; EAS on; governor schedutil" in shared
+    row = re.search(r"\| \[feec-b\].*", table)
+    assert row
+    *_, sets, energy = row[0].split(" | ")
+    assert {"`feec_mode=1`", "`feec_pd_opp=0`"} <= {*sets.split(", ")}
+    assert not any(word in shared for word in sets.split(", "))
     verdicts = records_of(STUDIES / "eas-pixel6")["record"]["verdicts"]
     word = rows(verdicts, variant="feec-b")[0]["verdict"]
     count = len(rows(verdicts, variant="feec-b", verdict=word))
-    showed = page.partition("[eas-pixel6]")[2].partition("](../results")[0]
-    assert re.search(
-        rf": energy .* compared with mainline .*; expectations: .*{count} {word}", showed
-    )
+    showed = energy.partition("[eas-pixel6]")[2].partition("<br>")[0]
+    assert re.search(rf": .* compared with mainline .*; expectations: .*{count} {word}", showed)
+    assert "\n## feec-b\n\n* as [mainline](base.md#mainline)\n* " in table
+
+
+def test_every_setting_source_and_deviation_is_on_the_page(pages: dict[str, str]) -> None:
+    for page in ("base", "sum", "schedmc"):
+        shared = pages[page].partition("\n| variant |")[0]
+        for variant in load_catalogue().shipped():
+            if group_of(variant) != page:
+                continue
+            row = re.search(rf"\| \[?{variant.name}\b(?!-).*", pages[page])
+            assert row, variant.name
+            for word in (*switch_words(variant.switches), *variant.boot.split()):
+                assert (f"`{word}`" in row[0]) != (f"`{word}`" in shared), (variant.name, word)
+            source = re.sub("https://[^ ,;]+", r"<\g<0>>", variant.source)
+            assert (f"Source: {source}." in row[0]) != (f": {source}; kernel" in shared)
 
 
 def test_a_group_that_nobody_wrote_about_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,7 +247,10 @@ def test_the_command_ends_with_the_last_lines_of_a_build_that_fails(
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [(None, r"BUILDROOT = .*allowed: a folder with Buildroot's sources"), ("2024.11", "2025.02")],
+    [
+        (None, r"BUILDROOT = .*expected a directory with Buildroot's sources"),
+        ("2024.11", "2025.02"),
+    ],
 )
 def test_a_checkout_that_is_none_or_too_old(
     site: Path, version: str | None, words: str, monkeypatch: pytest.MonkeyPatch

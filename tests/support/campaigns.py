@@ -14,7 +14,7 @@ from eascope.experiments.sweeps.part import SCHEMA, PartGroup, SweepPart
 from eascope.experiments.sweeps.survey import Survey, survey_of
 from eascope.host.cache import runs_root
 from eascope.host.errors import EascopeError
-from eascope.host.strict import StrictTable
+from eascope.host.keys import Place
 from tests.support.synthetic import MS, Burst, Schedule, write_run
 
 AXES = {"platform": "juno-r2", "scenario": "smoke", "variant": ["mainline", "cas"]}
@@ -25,7 +25,7 @@ def campaign(name: str = "test", **axes: Any) -> Campaign:
     keys = ("reference", "constraints", "axis", "power", "full")
     others = {key: axes.pop(key) for key in keys if key in axes}
     content = {"summary": "a test", "axes": {**AXES, **axes}, **others}
-    return campaign_from(StrictTable("test.toml", content), name, Path.cwd())
+    return campaign_from(Place("test.toml", content), name, Path.cwd())
 
 
 def surveyed(of: Campaign, *, look_up: bool = True) -> Survey:

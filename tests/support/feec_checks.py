@@ -12,9 +12,9 @@ from pathlib import Path
 
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
+from eascope.kernels.defaults import FILES_OF
 from eascope.kernels.switches import FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
-from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import GROUP, Found
 from tests.support.stress import checked
 

@@ -30,6 +30,12 @@ class Took:
     processor_s: float
 
 
+def processor_s() -> float:
+    """Processor time of this process's ended children."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def took(arguments: Sequence[str], program: str = EASCOPE, runs: Path | None = None) -> Took:
     """Run ``eascope`` with ``arguments``.
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from eascope.configs.platform import Cluster, Platform
 from eascope.configs.platform_file import load_platform
 from eascope.kernels.build import KernelArtefact
+from eascope.kernels.defaults import FILES_OF
 from eascope.kernels.switches import ENERGY_AWARE, FEATURES, SCHED_DEBUG
 from tests.support import guest_cases
-from tests.support.boot_switches import FILES_OF
 from tests.support.guest_cases import Found
 
 FILES = f"{SCHED_DEBUG}/eascope"

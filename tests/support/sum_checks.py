@@ -15,7 +15,7 @@ FEATURES = "/sys/kernel/debug/sched/features"
 GROUPS = "/sys/fs/cgroup"
 SYSCTL = "/proc/sys/kernel"
 PERIOD_MS = 4
-PROGRAMS = ("dies", "hog", "iowait", "lends", "reclassed", "sample")
+PROGRAMS = ("dies", "forks", "hog", "iowait", "lends", "reclassed", "sample")
 #: Of juno-r2's big cluster.
 BIG_KHZ = (600_000, 1_000_000, 1_200_000)
 #: Clamps are in use from the beginning: mainline leaves out what was runnable before.

@@ -173,7 +173,10 @@ def test_exit_codes_and_json(series: Path, answered: Answering) -> None:
         (["mine.mbx", "--platforms", "juno"], "unknown platform 'juno'"),
         (["mine.mbx", "--name", "cas"], "name 'cas': allowed: a name of "),
         (["mine.mbx", "--fail-on", "mixed"], "unknown --fail-on 'mixed': allowed: worse"),
-        (["mine.mbx", "--b4"], "--b4: allowed: neither WHAT, which is on stdin, nor --dry-run"),
+        (
+            ["mine.mbx", "--b4"],
+            "--b4 reads the series from stdin; it takes neither WHAT nor --dry-run",
+        ),
         (["--b4=patch"], "unknown --b4 'patch': allowed: prep, review"),
     ],
 )

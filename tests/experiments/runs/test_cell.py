@@ -20,7 +20,7 @@ from eascope.engines.qemu.engine import QemuEngine
 from eascope.engines.records import FAILED
 from eascope.experiments.controls import Controls
 from eascope.experiments.runs import cell as cells
-from eascope.experiments.runs.cell import Cell, check_kernels_differ, prepare
+from eascope.experiments.runs.cell import Cell, check_kernels_differ, prepare, without_effect
 from eascope.experiments.runs.request import double, resolve
 from eascope.experiments.runs.store import execute
 from eascope.host.cache import runs_root
@@ -266,15 +266,25 @@ def test_measured_speeds_change_machine_and_device_tree(artefacts: Artefacts) ->
 def test_a_patch_that_changes_no_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The double of the noise floor has such a patch; it is compared with other seeds only."""
     code = {"base": "a", "null": "a"}
+    void = "CONFIG_DESKTOP_TWEAKS: no Kconfig of this tree declares it"
 
     def built(spec: Kernel) -> Any:
-        options = SimpleNamespace(options=("off: X",) if spec.own else (), not_compiled=())
-        return SimpleNamespace(code=code[spec.name], provenance=options)
+        own = bool(spec.own)
+        options = SimpleNamespace(options=("off: X",) * own, not_compiled=(void,) * own)
+        return SimpleNamespace(name=spec.name, code=code[spec.name], provenance=options)
 
     monkeypatch.setattr(cells, "_kernel", built)
+    monkeypatch.setattr(cells, "built", built)
     names = [resolve(replace(REQUEST, variant=name, own=double())) for name in ("mainline", "null")]
-    with pytest.raises(RequestError, match="'mainline' and 'null' have the same kernel code"):
+    with pytest.raises(RequestError) as refused:
         check_kernels_differ(names)
+    assert str(refused.value) == (
+        "variants 'mainline' and 'null' have the same kernel code: at most line numbers differ "
+        f"(off: X; {void})"
+    )
+    named = f"null: {void}"
+    same = "null builds the same kernel code as base: its patches have no effect"
+    assert [*without_effect([*names, names[1]])] == [named, same]
     # The switches differ, or the code, or nobody knows.
     check_kernels_differ([resolve(replace(REQUEST, variant="cas")), names[1]])
     check_kernels_differ([names[0], names[0]])
@@ -284,3 +294,7 @@ def test_a_patch_that_changes_no_code_is_refused(monkeypatch: pytest.MonkeyPatch
     for unlike in ("b", ""):
         code["null"] = unlike
         check_kernels_differ(names)
+        assert [*without_effect(names)] == [named]
+    monkeypatch.setattr(cells, "built", lambda _: None)
+    code["null"] = "a"
+    assert [*without_effect(names)] == [named], "the kernel below was not built"

@@ -289,11 +289,21 @@ def test_a_control_that_changes_nothing_is_named(
             ["/proc/sys/vm/dirty_ratio=5"],
             "x: /proc/sys/vm/dirty_ratio=5 has no effect: it has no",
         ),
+        (
+            "cpuidle.governor=menu",
+            [],
+            "x: cpuidle.governor=menu has no effect: the kernel is so al",
+        ),
+        (
+            "",
+            ["/sys/kernel/debug/sched/features=UTIL_BOOST"],
+            "x: /sys/kernel/debug/sched/features=UTIL_BOOST has no effect: the kernel is so alr",
+        ),
         ("cpuidle.governor=teo skew_tick=1 nohz=off rcutree.use_softirq=0", [], ""),
         ("", ["/proc/sys/kernel/sched_util_clamp_min=512"], ""),
     ],
 )
-def test_an_argument_for_what_the_machine_lacks_is_named(
+def test_an_argument_or_a_switch_without_effect_is_named(
     boot: str, switches: list[str], words: str
 ) -> None:
     boots = [f"x={boot}"] if boot else []

@@ -34,7 +34,8 @@ start_us = 2_500
 """
 
 
-def test_interrupts_take_their_time_and_no_task_works_in_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["qemu", pytest.param("gem5", marks=pytest.mark.gem5)])
+def test_interrupts_take_their_time_and_no_task_works_in_it(engine: str, tmp_path: Path) -> None:
     """Works of 30 % end as such; a CPU is busy for its interrupts, which are no task's energy."""
     scenario = write(
         tmp_path,
@@ -43,7 +44,7 @@ def test_interrupts_take_their_time_and_no_task_works_in_it(tmp_path: Path) -> N
         more=MORE,
         window="warmup_ms = 300\nshort_ms = 1_000\nfull_ms = 1_000",
     )
-    printed = ran(scenario, "--no-noise")
+    printed = ran(scenario, "--no-noise", "--engine", engine)
     came = printed["interrupts"]
     assert came["nic"]["count"] + came["nic"]["missed"] == pytest.approx(1000, abs=3)
     assert came["disk"]["count"] + came["disk"]["missed"] == pytest.approx(400, abs=3)

@@ -242,15 +242,15 @@ def test_values_of_options(text: str, values: list[object]) -> None:
     [
         (
             ["little.cpus=2,,3"],
-            "'little.cpus=2,,3': allowed: a value before, between and after com",
+            "'little.cpus=2,,3': expected a value before, between and after com",
         ),
-        (["little.cpus=2,"], "'little.cpus=2,': allowed: a value before, between and after commas"),
-        (["little.cpus=" + "9" * 5000], "...: allowed: numbers of at most 18 digits"),
-        (["big.opps=[600000," + "9" * 5000 + "]"], "...: allowed: numbers of at most 18 digits"),
-        (["temperature_c=" + "9" * 500 + ".0"], "...: allowed: numbers of at most 18 digits"),
-        *(([text], "allowed: KEY=VALUES") for text in ("little.cpus", "=3", "little.cpus=")),
-        (["little.cpus=2", "little.cpus=3"], "'little.cpus=3': allowed: each key once"),
-        (["controls.llc=all", "controls.llc=cluster"], "'controls.llc=cluster': allowed: each key"),
+        (["little.cpus=2,"], "'little.cpus=2,': expected a value before, between and after commas"),
+        (["little.cpus=" + "9" * 5000], "...: expected numbers of at most 18 digits"),
+        (["big.opps=[600000," + "9" * 5000 + "]"], "...: expected numbers of at most 18 digits"),
+        (["temperature_c=" + "9" * 500 + ".0"], "...: expected numbers of at most 18 digits"),
+        *(([text], "expected KEY=VALUES") for text in ("little.cpus", "=3", "little.cpus=")),
+        (["little.cpus=2", "little.cpus=3"], "'little.cpus=3': duplicate key"),
+        (["controls.llc=all", "controls.llc=cluster"], "'controls.llc=cluster': duplicate key"),
         ("", "options: reference = '': allowed: a non-empty string"),
     ],
 )

@@ -14,7 +14,7 @@ from eascope.experiments.runs.request import Names
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign
 from eascope.experiments.sweeps.resolver import Resolver, platform_name
-from eascope.host.strict import is_name
+from eascope.host.keys import is_name
 from tests.support.campaigns import campaign
 from tests.support.cells import Artefacts, prepared
 from tests.support.refusals import refusal
