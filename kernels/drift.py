@@ -196,7 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Try the queues of the named kernels (default: all); 1 if one fails on its own release."""
     parser = argparse.ArgumentParser(
         prog="python -m eascope.kernels.drift",
-        description="Try every queue on every offered source, and count the patches that apply.",
+        description="Try every series on every offered source, and count the patches that apply.",
         epilog="example: python -m eascope.kernels.drift base",
     )
     parser.add_argument("kernel", nargs="*", help="names from kernels/variants.toml, such as base")

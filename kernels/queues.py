@@ -346,7 +346,9 @@ def _wrong_patch(patch: Path, name: str, before: list[Path], below: str) -> str:
     place, _, plain = name.rpartition("/")
     if "/" in place or place not in ("", below) or not plain:
         inside = f", or in {below}/" if below else ""
-        return f"the name of a patch in the same folder{inside}, or of another queue: ../QUEUE/NAME"
+        return (
+            f"the name of a patch in the same folder{inside}, or of another series: ../SERIES/NAME"
+        )
     if patch in before:
         return "each patch once"
     if not patch.is_file():

@@ -202,7 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
     """``open KERNEL DIRECTORY`` or ``save KERNEL DIRECTORY``."""
     parser = argparse.ArgumentParser(
         prog="python -m eascope.kernels.tree",
-        description="Open a kernel's queue as a git tree, or save such a tree as the queue.",
+        description="Open a kernel's series as a git tree, or save such a tree as the series.",
         epilog="example: python -m eascope.kernels.tree open base ~/linux-base",
     )
     parser.add_argument("verb", choices=("open", "save"))

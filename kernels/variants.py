@@ -374,7 +374,7 @@ class Reader:
         if queue:
             folder, first = queue
             if folder.name in self.kernels[kernel].series:
-                raise place.error("series", f"a queue that {base} does not have")
+                raise place.error("series", f"a series that {base} does not have")
             with_queue = self.kernels[kernel].with_queue(folder, first=first)
             self.kernels[name] = replace(with_queue, name=name, summary=variant.summary)
             variant = replace(variant, kernel=name)
@@ -435,7 +435,9 @@ def _queue(file: Path, own: OwnFile) -> tuple[Path, bool] | None:
     if own.series:
         folder = SERIES / own.series
         if not (folder / "series").is_file():
-            raise place.error("series", "a queue: a folder of kernels/series with a file series")
+            raise place.error(
+                "series", "a series: a directory of kernels/series with a file series"
+            )
         series_patches(folder)
         for key in ("patches", "config"):
             if key in place.data:

@@ -98,7 +98,7 @@ class Finding:
         return f"none under these conditions; there is one for {differences}."
 
 
-_ALLOWED = "a digest of 64 digits by queue@release, such as base@6.12"
+_ALLOWED = "a digest of 64 digits by series@release, such as base@6.12"
 _DIGEST = text_form(re.compile("[0-9a-f]{64}").fullmatch, _ALLOWED, "^[0-9a-f]{64}$")
 
 

@@ -129,10 +129,10 @@ def test_other_files_are_not_unknown_names(
 @pytest.mark.usefixtures("own")
 def test_a_broken_own_file_affects_only_its_variant(capsys: pytest.CaptureFixture[str]) -> None:
     entries = listed("variants", capsys)
-    assert "mine.toml: series = 'mine': allowed: a queue" in entries["mine"]["broken"]
+    assert "mine.toml: series = 'mine': allowed: a series" in entries["mine"]["broken"]
     assert "broken" not in entries["mainline"]
     resolve(Request("juno-r2", "mainline", "smoke"))
-    with pytest.raises(RequestError, match=r"mine\.toml: series = 'mine': allowed: a queue"):
+    with pytest.raises(RequestError, match=r"mine\.toml: series = 'mine': allowed: a series"):
         resolve(Request("juno-r2", "mine", "smoke"))
     checks = {check.check: check for check in doctor._kernels()}
     assert checks["kernel base"].ok

@@ -346,8 +346,8 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (home / "nothing", ["--name", "x"], "no such file"),
         (f"{author}@main", ["--name", "x"], "range 'main'"),
         (f"{author}@start...main", ["--name", "x"], "range 'start...main'"),
-        (f"{author}@start..nowhere", ["--name", "x"], "'nowhere': allowed: a commit"),
-        (f"{home / 'empty'}@a..b", ["--name", "x"], "'a': allowed: a commit"),
+        (f"{author}@start..nowhere", ["--name", "x"], "'nowhere' is no commit"),
+        (f"{home / 'empty'}@a..b", ["--name", "x"], "'a' is no commit"),
         (f"{author}@main..start", ["--name", "x"], "no patch in its 0 mails"),
         (f"{author}@start..side", ["--name", "x"], "the range contains a merge"),
     ):

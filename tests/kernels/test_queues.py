@@ -115,7 +115,7 @@ WRONG_SERIES: list[tuple[bytes, str]] = [
     ),
     (
         b"../../toy/0001-change.patch",
-        "expected the name of a patch in the same folder, or of another queue: ../QUEUE/NAME",
+        "expected the name of a patch in the same folder, or of another series: ../SERIES/NAME",
     ),
     (b"0001-change.patch\n" * 2, "line 2 = '0001-change.patch'; expected each patch once"),
     (b"0001-change\xff.patch", "byte 11 is not UTF-8; expected names of patches"),

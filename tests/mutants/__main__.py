@@ -252,7 +252,7 @@ def main(arguments: list[str] | None = None) -> int:
         description=(__doc__ or "").partition("\n\n")[2],
         epilog="example: python -m tests.mutants latnice --most 20 --seed 7",
     )
-    parser.add_argument("queue", help="a queue of kernels/series, such as latnice or latnice@7.3")
+    parser.add_argument("queue", help="a series of kernels/series, such as latnice or latnice@7.3")
     parser.add_argument(
         "--patch", type=int, metavar="N", help="of this patch alone (0: of its own files)"
     )
@@ -266,7 +266,7 @@ def main(arguments: list[str] | None = None) -> int:
     with Ending() as ending:
         spec = kernel_named(given.queue)
         if spec.series[-1] != given.queue.partition("@")[0]:
-            raise RequestError(f"queue {given.queue!r}: allowed: {', '.join(kernel_names())}")
+            raise RequestError(f"series {given.queue!r}: allowed: {', '.join(kernel_names())}")
         source = find_source((), spec.release or DEFAULT)
         lines = queue_lines(spec, source)
         patches = {line.patch for _, of in lines.values() for line in of.values()}

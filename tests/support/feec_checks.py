@@ -13,7 +13,7 @@ from pathlib import Path
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.defaults import FILES_OF
-from eascope.kernels.switches import FEATURES, SCHED_DEBUG
+from eascope.kernels.switches import SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.guest_cases import GROUP, Found
 from tests.support.stress import checked
@@ -46,12 +46,8 @@ class Case:
     def switch_lines(self) -> list[str]:
         """See `guest_cases.GuestCase`."""
         values = {**self.defaults, **(self.switches or {})}
-        return [
-            *(f"write {FILES}/{key} {value}" for key, value in values.items()),
-            f"write /proc/sys/kernel/sched_energy_aware {self.energy_aware:d}",
-            f"write {GROUP}/cpu.max {self.bandwidth}",
-            f"write {FEATURES} {'' if self.util_est else 'NO_'}UTIL_EST",
-        ]
+        limit, eas = f"cpu.max {self.bandwidth}", self.energy_aware
+        return guest_cases.written(values, limit, energy_aware=eas, UTIL_EST=self.util_est)
 
 
 def run(

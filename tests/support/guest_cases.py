@@ -8,7 +8,7 @@ from typing import Protocol
 
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
-from eascope.kernels.switches import STATS
+from eascope.kernels.switches import FEATURES, SCHED_DEBUG, STATS
 from eascope.rootfs.image import program_names
 from tests.support.stress import checked, counters
 
@@ -29,6 +29,18 @@ class GuestCase(Protocol):
     @property
     def switch_lines(self) -> Sequence[str]:
         """The agent's lines that set every switch."""
+
+
+def written(
+    values: Mapping[str, object], group: str, *, energy_aware: bool, **features: bool
+) -> list[str]:
+    """Lines that set the kernel's switches, a file of the group, EAS and features."""
+    return [
+        *(f"write {SCHED_DEBUG}/eascope/{key} {value}" for key, value in values.items()),
+        f"write /proc/sys/kernel/sched_energy_aware {energy_aware:d}",
+        f"write {GROUP}/{group}",
+        *(f"write {FEATURES} {'' if on else 'NO_'}{name}" for name, on in features.items()),
+    ]
 
 
 @dataclass(frozen=True)

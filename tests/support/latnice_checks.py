@@ -13,7 +13,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.controls import Controls
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.defaults import FILES_OF
-from eascope.kernels.switches import FEATURES, SCHED_DEBUG
+from eascope.kernels.switches import SCHED_DEBUG
 from tests.support import guest_cases
 from tests.support.guest_cases import GROUP, Found
 from tests.support.stress import checked
@@ -51,13 +51,9 @@ class Case:
     def switch_lines(self) -> list[str]:
         """See `guest_cases.GuestCase`."""
         values = {**DEFAULTS, **(self.switches or {})}
-        return [
-            *(f"write {FILES}/{key} {value}" for key, value in values.items()),
-            f"write /proc/sys/kernel/sched_energy_aware {self.energy_aware:d}",
-            f"write {GROUP}/cpu.latency.nice {self.group}",
-            f"write {FEATURES} {'' if self.delay_dequeue else 'NO_'}DELAY_DEQUEUE",
-            f"write {FEATURES} {'' if self.sis_util else 'NO_'}SIS_UTIL",
-        ]
+        features = {"DELAY_DEQUEUE": self.delay_dequeue, "SIS_UTIL": self.sis_util}
+        nice, eas = f"cpu.latency.nice {self.group}", self.energy_aware
+        return guest_cases.written(values, nice, energy_aware=eas, **features)
 
 
 def run(

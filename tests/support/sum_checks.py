@@ -2,6 +2,7 @@
 """What the queue ``sum`` claims of clamps, asked of a kernel in a guest, and what must be found."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -326,21 +327,23 @@ def check_idle_waiter(guest: Guest) -> None:
     assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.05
 
 
+def longest_wait(guest: Guest, lines: Sequence[str], ms: int) -> int:
+    """The greatest ``wait`` of CPU 4 half a second after ``lines``, of more than 20."""
+    lines = [f"write {FILES}/uclamp_wait 2", *lines, "sleep-ms 500"]
+    traced = guest.traced(lines, "eascope:sched_uclamp_cpu", [], ms=ms)
+    waits = [field(line, "wait") for line in traced if "cpu=4 " in line]
+    assert len(waits) > 20
+    return max(waits)
+
+
 def check_waits_for_others(guest: Guest) -> None:
     """Two hogs wait for each other; next to them, a capped task works for a tenth of the time.
 
     They wait for that for a tenth of the time, 205 of 2048; for each other, 1024.
     """
-    lines = [
-        f"write {FILES}/uclamp_wait 2",
-        *(hog(f"free{n}", 4) for n in range(2)),
-        hog("capped", 4, "-M 10 -r 2000 -p 20000 -n -10"),
-        "sleep-ms 500",
-    ]
-    traced = guest.traced(lines, "eascope:sched_uclamp_cpu", [], ms=400)
-    waits = [field(line, "wait") for line in traced if "cpu=4 " in line]
-    assert len(waits) > 20
-    assert 0 < max(waits) < 500, waits
+    hogs = (hog(f"free{n}", 4) for n in range(2))
+    capped = hog("capped", 4, "-M 10 -r 2000 -p 20000 -n -10")
+    assert 0 < longest_wait(guest, [*hogs, capped], ms=400) < 500
 
 
 def check_system_limit(guest: Guest) -> None:
@@ -359,17 +362,18 @@ def check_system_limit(guest: Guest) -> None:
     assert share(guest.khz(lines, cpu=4, ms=800), BIG_KHZ[1]) <= 0.05
 
 
+def _beside(guest: Guest, feature: str, first: str, cpu: int) -> tuple[str, float, dict[str, int]]:
+    """Clocks of ``cpu``, EAS's share of wake-ups and counters, of a light task beside ``first``."""
+    lines = [f"write {FEATURES} {feature}", first, "sleep-ms 200", f"write {STATS} 0"]
+    lines += ["spawn light /bin/hog -r 500 -p 10000"]
+    khz, counted = guest.sampled(lines, cpu=cpu, ms=800)
+    return khz, counted["feec_called"] / counted["select_wakeup"], counted
+
+
 def check_boost(guest: Guest, feature: str) -> None:
     """0.5 ms of 20 with the greatest boost: with three values EAS goes on to place tasks."""
-    lines = [
-        f"write {FEATURES} {feature}",
-        hog("boosted", 4, "-m 1024 -r 500 -p 20000"),
-        "sleep-ms 200",
-        f"write {STATS} 0",
-        "spawn light /bin/hog -r 500 -p 10000",
-    ]
-    _, counted = guest.sampled(lines, cpu=0, ms=800)
-    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
+    boosted = hog("boosted", 4, "-m 1024 -r 500 -p 20000")
+    _, share_of_eas, counted = _beside(guest, feature, boosted, cpu=0)
     if feature == "UCLAMP_FITS_TRISTATE":
         assert share_of_eas > 0.6
         assert counted["overutilized_set"] <= 2
@@ -379,18 +383,10 @@ def check_boost(guest: Guest, feature: str) -> None:
 
 def check_hidden(guest: Guest, feature: str) -> None:
     """A capped hog alone on its CPU: it is in nobody's way, but a tenth of what it uses counts."""
-    lines = [
-        f"write {FEATURES} {feature}",
-        hog("capped", 4, "-M 100"),
-        "sleep-ms 200",
-        f"write {STATS} 0",
-        "spawn light /bin/hog -r 500 -p 10000",
-    ]
-    khz, counted = guest.sampled(lines, cpu=4, ms=800)
+    khz, share_of_eas, _ = _beside(guest, feature, hog("capped", 4, "-M 100"), cpu=4)
     # Whether it is overutilized is all that the feature decides. A kworker begins there once, which
     # counts with a new task's utilization for some 20 ms.
     assert share([int(word) for word in khz.split()], BIG_KHZ[1]) <= 0.05
-    share_of_eas = counted["feec_called"] / counted["select_wakeup"]
     if feature == "UCLAMP_OU_UNCLAMPED":
         assert share_of_eas < 0.05
     else:

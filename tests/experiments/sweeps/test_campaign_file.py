@@ -14,6 +14,8 @@ from tests.support.campaigns import campaign
 from tests.support.refusals import refusal
 
 HEAD = 'summary = "a test"\n[axes]\nplatform = "juno-r2"\nscenario = "smoke"\nvariant = ["cas"]\n'
+#: One more axis, up to the keys of its value.
+AXIS = HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\n'
 
 
 @pytest.fixture
@@ -115,13 +117,10 @@ def test_errors_of_the_energy_model() -> None:
         (HEAD + '[[axis]]\nname = "a"\nvalues = {}', "axis[0].values = {}: allowed: an axis"),
         (HEAD + '[[axis]]\nname = "variant"\n[axis.values.x]', "duplicate axis 'variant'"),
         (
-            HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\n[axis.values.b]\nvariant = "mainline"',
+            AXIS + '[axis.values.b]\nvariant = "mainline"',
             "axes 'variant' and 't' both set variant; only one may",
         ),
-        (
-            HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\nplatform = "pixel6"',
-            "axes 'platform' and 't' both set platform; only one may",
-        ),
+        (AXIS + 'platform = "pixel6"', "axes 'platform' and 't' both set platform; only one may"),
         (
             HEAD + 'set."little.cpus" = [2, 3]\n[[axis]]\nname = "t"\n[axis.values.a]\n'
             '[axis.values.b]\nset = { "little.cpus" = 4 }',
@@ -138,7 +137,7 @@ def test_errors_of_the_energy_model() -> None:
             "axes 'controls.llc' and 't' both set controls.llc; only one may",
         ),
         (
-            HEAD + '[[axis]]\nname = "t"\n[axis.values.a]\nset = { "big.cpus" = 1 }\n'
+            AXIS + 'set = { "big.cpus" = 1 }\n'
             '[[axis]]\nname = "u"\n[axis.values.a]\nset = { "big.cpus" = 2 }',
             "axes 't' and 'u' both set big.cpus; only one may",
         ),
