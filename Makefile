@@ -15,11 +15,8 @@ setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 .venv/ready: pyproject.toml host/setup.sh host/system-packages.txt
 	@host/setup.sh
 
-DEMO = $(EASCOPE) compare mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 20 \
-	--source-conditions
-
 demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, twenty seeds
-	@$(DEMO)
+	@$(EASCOPE) demo
 
 lint: setup ## ruff, mypy, import-linter and shellcheck
 	@$(PYTHON) -m ruff format --check --quiet . && $(PYTHON) -m ruff check --quiet .
@@ -86,5 +83,5 @@ power-calibration: setup ## fit the power model to measurements (EASCOPE_MEASURE
 
 figures: setup ## the README's drawing, from the demo: the clock, and what the difference is made of
 	@mkdir -p docs/figures
-	@$(DEMO) --out runs/figures/demo
+	@$(EASCOPE) demo --out runs/figures/demo
 	@cp runs/figures/demo/clock.svg docs/figures/frequency-spike.svg

@@ -15,7 +15,7 @@ from eascope.configs.platform_file import list_platforms
 from eascope.engines.registry import ENGINES, get_engine
 from eascope.host.cache import cache_root, check_artefact, entries, runs_root
 from eascope.host.errors import EascopeError, RequestError
-from eascope.host.proc import run
+from eascope.host.proc import run, say
 from eascope.kernels.build import built
 from eascope.kernels.naming import kernel_names
 from eascope.kernels.releases import DEFAULT, RELEASES
@@ -65,21 +65,60 @@ _COMMANDS = {
 }
 
 
-def _packages() -> Iterator[Check]:
+def _wanted() -> list[str]:
     lines = (line.partition("#")[0].strip() for line in PACKAGES.read_text().splitlines())
-    wanted = [line for line in lines if line]
-    if not all(map(shutil.which, ("apt-get", "dpkg-query", "dpkg-deb"))):
-        yield _no_debian(wanted)
-        return
+    return [line for line in lines if line]
+
+
+def _is_debian() -> bool:
+    return all(map(shutil.which, ("apt-get", "dpkg-query", "dpkg-deb")))
+
+
+def _missing(wanted: Iterable[str]) -> list[str]:
     listing = run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n"]).decode()
     installed = {line.split()[0] for line in listing.splitlines() if line.rstrip().endswith("ii")}
-    missing = [name for name in wanted if name not in installed]
+    return [name for name in wanted if name not in installed]
+
+
+def install_missing() -> list[str]:
+    """Install the Debian packages that are missing, as ``host/setup.sh`` does; their names.
+
+    :raises EascopeError: we may not, or the system is not Debian: one line says what to run.
+    """
+    wanted = _wanted()
+    if not _is_debian():
+        raise EascopeError(f"doctor --fix: not Debian; run: {_no_debian(wanted).remedy}")
+    missing = _missing(wanted)
+    if not missing:
+        return []
+    install = ["apt-get", "install", "--no-install-recommends", *missing]
+    prefix: list[str] = []
+    if os.geteuid() != 0:
+        prefix = ["sudo", "-n"]
+        try:
+            run([*prefix, "true"])
+        except EascopeError as error:
+            raise EascopeError(f"doctor --fix: run once: sudo {' '.join(install)}") from error
+    say(f"installing {' '.join(missing)} (about 1 min)")
+    # The mirror's lists may be older than its pool.
+    run([*prefix, "apt-get", "-q", "update"], label="doctor --fix")
+    quiet = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", *install, "-q", "-y"]
+    run(quiet, label="doctor --fix")
+    return missing
+
+
+def _packages() -> Iterator[Check]:
+    wanted = _wanted()
+    if not _is_debian():
+        yield _no_debian(wanted)
+        return
+    missing = _missing(wanted)
     yield _check(
         "system packages",
         not missing,
         f"{len(wanted) - len(missing)} of {len(wanted)}"
         + (f", missing: {' '.join(missing)}" if missing else ""),
-        f"apt-get install --no-install-recommends {' '.join(missing)} (or make setup)",
+        f"apt-get install --no-install-recommends {' '.join(missing)} (or eascope doctor --fix)",
     )
 
 

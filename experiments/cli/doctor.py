@@ -13,13 +13,24 @@ EXAMPLE = "eascope doctor"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """None of its own."""
+    """Whether to install what is missing."""
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="first install missing Debian packages, as root or by sudo without a password; "
+        "else print the command",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print every check; exit 1 when something that is needed is missing."""
-    from eascope.experiments.doctor import OPTIONAL, diagnose
+    """Print every check; exit 1 when something that is needed is missing.
 
+    :raises EascopeError: ``--fix`` may not install packages here.
+    """
+    from eascope.experiments.doctor import OPTIONAL, diagnose, install_missing
+
+    if options.fix:
+        install_missing()
     checks = diagnose()
     missing = [check for check in checks if not check.ok and check.check not in OPTIONAL]
     if options.json:

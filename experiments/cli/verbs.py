@@ -17,6 +17,7 @@ from eascope.experiments.cli import (
     characterise,
     check,
     compare,
+    demo,
     derive,
     diff,
     doctor,
@@ -60,6 +61,7 @@ class Verb(Protocol):
 #: In the order of the help.
 VERBS: dict[str, Verb] = {
     "doctor": doctor,
+    "demo": demo,
     "list": list_names,
     "explain": explain,
     "schema": schema,
