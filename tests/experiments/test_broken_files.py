@@ -307,7 +307,6 @@ def test_every_key_is_checked(kind: str, tmp_path: Path) -> None:
             ('platform = "pixel6"', 'platform = "pixel6"\nstand_in = "juno-r2"'),
             ["stand_in", "not together with platform"],
         ),
-        (('measured = "guittot"', 'measured = "vincent"'), ["measured = 'vincent'", "guittot"]),
     ],
 )
 def test_a_wrong_file_of_sources_gives_one_line(

@@ -303,6 +303,7 @@ VARIANT_KEYS: dict[str, Any] = {
     "kernel": "sum",
     "dtb": "nocap",
     "own": True,
+    "added": ("threadirqs",),
 }
 
 
@@ -315,7 +316,7 @@ def test_variants_that_differ_in_one_key(
         Pair(key, names, replace(names, variant=replace(names.variant, **{key: value})))
         for key, value in VARIANT_KEYS.items()
     ]
-    assert check_apart(result, tmp_path, monkeypatch) == 6
+    assert check_apart(result, tmp_path, monkeypatch) == 7
 
 
 @pytest.fixture
