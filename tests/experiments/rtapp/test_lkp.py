@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from eascope.configs.inherit import activity_of
 from eascope.configs.platform_file import list_platforms, load_platform
+from eascope.experiments.rtapp.compiler import compile_scenario
 from eascope.experiments.rtapp.json_file import read
 from eascope.experiments.scenario.names import names
 from eascope.experiments.scenario.rtapp_grammar import RtAppFile
@@ -33,11 +35,17 @@ def test_there_are_five() -> None:
 
 @pytest.mark.parametrize("platform", [name for name, _ in list_platforms()])
 @pytest.mark.parametrize("name", FACTS)
-def test_each_loads_on_every_platform(name: str, platform: str) -> None:
+def test_each_loads_and_compiles_on_every_platform(name: str, platform: str) -> None:
     threads, seconds = FACTS[name]
-    scenario = load_scenario(f"lkp/{name}", load_platform(platform))
+    board = load_platform(platform)
+    scenario = load_scenario(f"lkp/{name}", board)
     assert sum(task.count for task in scenario.tasks) == threads
     assert scenario.window.full_ms == seconds * 1000
+    for seed in (1, 2):
+        workload = compile_scenario(scenario, board, activity_of(board), seed)
+        comms = [comm for record in workload.tasks for comm in record.threads]
+        assert len({*comms}) == threads
+        assert all(len(comm) <= 15 for comm in comms)
 
 
 @pytest.mark.parametrize("name", ["browser", "mp3"])
