@@ -26,8 +26,8 @@ from eascope.kernels.releases import DEFAULT, RELEASES, release_of
 from eascope.kernels.source import LEFT_OUT, directory_version
 
 ALLOWED = (
-    "a folder of patches, an mbox, a patch, A..B or A.. in a git tree of Linux (--tree), or a "
-    "message-id"
+    "a folder of patches, an mbox, a patch, A..B or A.. in a git tree of Linux (--tree), a "
+    "message-id, or such a tree"
 )
 #: Seconds for b4 to fetch a thread.
 FETCH_S = 120

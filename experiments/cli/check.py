@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from eascope.analysis.reply import Outcome
     from eascope.experiments.runs.request import Names
     from eascope.experiments.sweeps.resolver import KeptFiles
+    from eascope.kernels.posted import Posted
+    from eascope.kernels.whole import WholeTree
 
 SUMMARY = "check a posted series against its base: one table for a reply on the list"
 EXAMPLE = "eascope check v2.mbx"
@@ -42,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         metavar="WHAT",
         help="directory of patches; an mbox or a patch; A..B or HEAD~3.. in a git tree of Linux; "
-        "or a message-id, fetched by b4",
+        "a message-id, fetched by b4; or a git tree of Linux, against its newest tag",
     )
     parser.add_argument(
         "--tree",
@@ -150,11 +152,13 @@ def checked(options: argparse.Namespace, show: Callable[[dict[str, Any]], None])
     """
     from eascope.experiments.sweeps.resolver import KeptFiles
     from eascope.host.dry import nothing_built
+    from eascope.host.writing import writing_into
 
     reader = KeptFiles()
     with TemporaryDirectory(prefix="eascope-") as folder:
-        with nothing_built() if options.dry_run else nullcontext():
-            facts, commands = _asked(options, Path(folder), reader)
+        place = Path(folder)
+        with nothing_built() if options.dry_run else nullcontext(), writing_into(place):
+            facts, commands = _asked(options, place, reader)
             with nullcontext() if options.dry_run else nothing_built():
                 facts |= _planned(commands, reader)
         show(facts)
@@ -170,22 +174,46 @@ def _asked(
     """
     from eascope.experiments.runs.request import Request, resolve
     from eascope.experiments.topics import scenarios_for, touched
-    from eascope.kernels.own import read_own
-    from eascope.kernels.posted import ALLOWED, base_for, posted
+    from eascope.kernels.posted import ALLOWED, posted
+    from eascope.kernels.whole import WholeTree, whole_tree
 
     if options.series is None:
         raise RequestError(f"check: WHAT is missing; expected {ALLOWED}")
     tree = Path(options.tree).expanduser()
-    series = posted(options.series, tree)
+    series = whole_tree(options.series) or posted(options.series, tree)
     topics = {} if options.scenarios else touched(series.patches.values())
     scenarios = _split(options.scenarios) if options.scenarios else scenarios_for(topics)
     platforms = _split(options.platforms)
     pairs = [(scenario, platform) for scenario in scenarios for platform in platforms]
     for scenario, platform in pairs:  # a wrong name is said before anything is tried
         resolve(Request(platform, "mainline", scenario), reader)
-    first = next(iter(series.patches)).removesuffix(".patch").lower()
-    stem = re.sub(r"[^a-z0-9]+", "-", re.sub(r"^[^a-z]+", "", first))
-    name = options.name or stem[:NAME_LENGTH].strip("-") or "series"
+    if isinstance(series, WholeTree):
+        facts, words = _of_tree(series, options.name)
+    else:
+        facts, words = _of_series(series, options.name, tree, folder)
+    facts |= {
+        "touches": topics,
+        "scenarios": scenarios,
+        "platforms": platforms,
+        "seeds": options.seeds,
+    }
+    parser = Parser()
+    compare.add_options(parser)
+    words = [facts["base"], facts["variant"], f"--seeds={options.seeds}", *words]
+    return facts, [
+        parser.parse_args([*words, f"--scenario={scenario}", f"--platform={platform}"])
+        for scenario, platform in pairs
+    ]
+
+
+def _of_series(
+    series: Posted, name: str | None, tree: Path, folder: Path
+) -> tuple[dict[str, Any], list[str]]:
+    """Facts of a series, and the options that name its patches, written into ``folder``."""
+    from eascope.kernels.own import read_own
+    from eascope.kernels.posted import base_for
+
+    name = name or _named(next(iter(series.patches)).removesuffix(".patch"), "series")
     files = []
     built = series.built()
     for file, content in {**built, "config": series.config.encode()}.items():
@@ -199,19 +227,29 @@ def _asked(
         "variant": base.named(name),
         "patches": [*built],
         "not_built": [name for name in series.patches if name not in built],
-        "touches": topics,
-        "scenarios": scenarios,
-        "platforms": platforms,
-        "seeds": options.seeds,
     }
-    parser = Parser()
-    compare.add_options(parser)
-    words = [facts["base"], facts["variant"], f"--seeds={options.seeds}"]
-    words += [f"--patch={file}" for file in files]
-    return facts, [
-        parser.parse_args([*words, f"--scenario={scenario}", f"--platform={platform}"])
-        for scenario, platform in pairs
-    ]
+    return facts, [f"--patch={file}" for file in files]
+
+
+def _of_tree(tree: WholeTree, name: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Facts of a tree, and the options that name it and its tag."""
+    name = name or _named(tree.path.name, "tree")
+    facts = {
+        "base": f"{name}-base",
+        "base_why": f"{tree.tag} of {shown(tree.path)}, the newest tag there",
+        "variant": name,
+        "patches": [],
+        "not_built": [],
+        "options": [*tree.otherwise],
+    }
+    places = {name: f"{tree.path}", f"{name}-base": f"{tree.path}@{tree.tag}"}
+    return facts, [f"--kernel={variant}={place}" for variant, place in places.items()]
+
+
+def _named(text: str, usual: str) -> str:
+    """A variant's name from a subject or a folder."""
+    stem = re.sub(r"[^a-z0-9]+", "-", re.sub(r"^[^a-z]+", "", text.lower()))
+    return stem[:NAME_LENGTH].strip("-") or usual
 
 
 def _split(text: str) -> list[str]:
@@ -242,6 +280,8 @@ def _planned(commands: Iterable[argparse.Namespace], reader: KeptFiles) -> dict[
 
 def _patches(facts: dict[str, Any]) -> str:
     count = len(facts["patches"])
+    if not count:
+        return "a tree"
     return f"{count} patch{'es' if count > 1 else ''}"
 
 
@@ -252,6 +292,9 @@ def _print_plan(facts: dict[str, Any]) -> None:
     left = len(facts["not_built"])
     more = f"; left out: {left} of files that our builds do not read" if left else ""
     print(f"series: {_patches(facts)}, as {facts['variant']}{more}")
+    if others := facts.get("options", []):
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        print(f"set otherwise than in its .config: {'; '.join(others[:3])}{more}")
     for topic, paths in facts["touches"].items():
         more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
         print(f"touches {topic}: {', '.join(paths[:3])}{more}")

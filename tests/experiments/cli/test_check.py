@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``eascope check`` from a series to the table, and ``--b4``, by runs that no engine made."""
 
+import errno
 import io
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,12 +24,14 @@ from eascope.host.errors import EascopeError
 from eascope.kernels import posted
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.provenance import KERNEL_SRC
+from eascope.kernels.trees import tree_source
 from tests.support import campaigns
 from tests.support.campaigns import StandInRuns
 from tests.support.cells import Artefacts
 from tests.support.command import inside, json_inside, output_of, refused
 from tests.support.compared import compared_runs
 from tests.support.outcomes import outcome
+from tests.support.toy_linux import git, toy_linux
 
 FAIR = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
@@ -187,6 +191,63 @@ def test_bad_input_is_one_line(
     paths = "Documentation/a.rst"
     Path("docs.mbx").write_text(f"{mail(path=paths)}\n{mail(2, path=paths)}\n")
     assert says in refused("check", *words)
+
+
+def test_a_full_disk_is_one_line(series: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(path: Path, _: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    done = inside("check", str(series), *HERE)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "/mbox" in done.stderr
+    assert "No space left on device" in done.stderr
+
+
+@pytest.fixture
+def tree(series: Path) -> Path:
+    """A tree of Linux whose scheduler has a change that is not committed, and a .config."""
+    folder = toy_linux(series.parent / "Linux-Mine")
+    (folder / "kernel/sched").mkdir(parents=True)
+    (folder / "kernel/sched/fair.c").write_text("int find_energy_efficient_cpu(void);\n")
+    git(folder, "add", "--intent-to-add", ".")
+    (folder / ".config").write_text("CONFIG_SMP=y\nCONFIG_NET=y\n")
+    return folder
+
+
+def test_a_tree_is_checked_against_its_tag(tree: Path) -> None:
+    plan = json_inside("check", str(tree), "--dry-run")
+    assert (plan["base"], plan["variant"]) == ("linux-mine-base", "linux-mine")
+    assert plan["touches"] == {"EAS": ["kernel/sched/fair.c"]}
+    assert {"CONFIG_NET=n (is y)", "CONFIG_JUMP_LABEL=y (is n)"} <= {*plan["options"]}
+    assert "CONFIG_SMP=y (is y)" not in plan["options"]
+    tree_source.cache_clear()  # a dry run's objects are gone with it
+    text = output_of("check", str(tree), "--dry-run", "--name", "mine")
+    assert f"base: v7.3.4 of {tree}, the newest tag there\nseries: a tree, as mine\n" in text
+    assert "\nset otherwise than in its .config: CONFIG_" in text
+    (tree / ".config").unlink()
+    tree_source.cache_clear()
+    assert json_inside("check", str(tree), "--dry-run")["options"] == []
+
+
+def test_a_tree_is_given_to_compare(
+    tree: Path, answered: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(1.1)
+    asked: list[Any] = []
+    monkeypatch.setattr(compare, "asked_of", lambda command: asked.append(command) or command)
+    monkeypatch.setattr(compare, "words", lambda _: [])
+    assert "(a tree, 20 seeds)" in output_of("check", str(tree), *HERE)
+    (command,) = asked
+    assert command.variants == ["linux-mine-base", "linux-mine"]
+    assert command.kernel == [f"linux-mine={tree}", f"linux-mine-base={tree}@v7.3.4"]
+
+
+def test_a_tree_without_changes_or_tag_is_refused(tree: Path) -> None:
+    git(tree, "reset", "--quiet", "--hard")
+    assert "no file differs from v7.3.4" in refused("check", str(tree))
+    git(tree, "tag", "--delete", "v7.3.4")
+    assert "no tag v* of Linux below its commit: git fetch" in refused("check", str(tree))
 
 
 def test_a_series_that_does_not_apply_is_refused(
