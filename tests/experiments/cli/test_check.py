@@ -235,7 +235,12 @@ def test_a_tree_is_given_to_compare(
 ) -> None:
     answered(1.1)
     asked: list[Any] = []
-    monkeypatch.setattr(compare, "asked_of", lambda command: asked.append(command) or command)
+
+    def keep(command: Any) -> Any:
+        asked.append(command)
+        return command
+
+    monkeypatch.setattr(compare, "asked_of", keep)
     monkeypatch.setattr(compare, "words", lambda _: [])
     assert "(a tree, 20 seeds)" in output_of("check", str(tree), *HERE)
     (command,) = asked
