@@ -19,6 +19,8 @@ class Difference:
     :param absolute: the mean of the variant less that of the baseline.
     :param percent: the same in percent of the baseline's mean; None when that is zero.
     :param low: lower end of the 95 % interval of ``absolute``; None with too few seeds.
+    :param baseline: size of the baseline's mean.
+    :param seeds: number of common seeds.
     :param paired: whether the interval is of pairs (`analysis.statistics.PAIRED_ABOVE`).
     :param correlation: of the two over seeds; None where one of them does not vary.
     :param p: of the test that there is none; None with too few seeds.
@@ -74,6 +76,7 @@ def difference(
 ) -> Difference:
     """Compare two variants' values of a measure.
 
+    :param aligned: whether they are in the same order of seeds.
     :raises ValueError: when one is empty, or aligned ones are not of one length.
     """
     estimated = estimate(

@@ -256,6 +256,7 @@ class Glance(Record):
     :param answers: the answer in sentences, then what a reader must know before any value.
     :param names: variants, the baseline first.
     :param note: what the star means, and what was left out.
+    :param noise: whether the noise floor is known.
     """
 
     answers: tuple[str, ...]

@@ -185,6 +185,7 @@ class Span:
     """A part of both runs, from one pair of moments (ns since START) to the next.
 
     :param decision: the one that differs, with which it begins; None: they agree, or none has yet.
+    :param fj: the energy of B less that of A.
     """
 
     t0_ns: tuple[int, int]

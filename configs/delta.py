@@ -186,7 +186,7 @@ def _merged(top: Place, path: Path, base: Mapping[str, Any], keys: Mapping[str, 
     of_new = _below_new_clusters(changes, base)
     allowed = 'a list of keys of the base, such as ["cluster.big", "l3"]'
     removals = (
-        top.read("remove", tuple[str, ...], allowed=allowed, count=(0, 0))
+        top.read("remove", tuple[str, ...], allowed=allowed, count=(0, 1000))
         if "remove" in top.data
         else ()
     )

@@ -80,8 +80,8 @@ def _missing(wanted: Iterable[str]) -> list[str]:
     return [name for name in wanted if name not in installed]
 
 
-def install_missing() -> list[str]:
-    """Install the Debian packages that are missing, as ``host/setup.sh`` does; their names.
+def install_missing() -> None:
+    """Install the Debian packages that are missing, as ``host/setup.sh`` does.
 
     :raises EascopeError: we may not, or the system is not Debian: one line says what to run.
     """
@@ -90,7 +90,7 @@ def install_missing() -> list[str]:
         raise EascopeError(f"doctor --fix: not Debian; run: {_no_debian(wanted).remedy}")
     missing = _missing(wanted)
     if not missing:
-        return []
+        return
     install = ["apt-get", "install", "--no-install-recommends", *missing]
     prefix: list[str] = []
     if os.geteuid() != 0:
@@ -104,7 +104,6 @@ def install_missing() -> list[str]:
     run([*prefix, "apt-get", "-q", "update"], label="doctor --fix")
     quiet = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", *install, "-q", "-y"]
     run(quiet, label="doctor --fix")
-    return missing
 
 
 def _packages() -> Iterator[Check]:

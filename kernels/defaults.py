@@ -138,18 +138,31 @@ def already_so(variant: Variant, kernel: Kernel, platform: Platform) -> Iterator
         for place, value in held_at_boot(kernel).items()
         if (place[1] or place[0].rpartition("/")[2]) not in changes
     }
+    # What decides a governor need not name it: a rating, or a choice of Kconfig.
+    arguments = {
+        name: value
+        for name, value in _ARGUMENTS.items()
+        if not (kernel.own and "governor" in name) and name.rpartition(".")[2] not in changes
+    }
     idle: set[str | tuple[str, str]] = set()
     for word in variant.boot.split():
         name, value = argument_name(word), word.partition("=")[2]
         path = f"/proc/sys/{name.removeprefix(_SYSCTL).replace('.', '/')}"
         sysctl = name.startswith(_SYSCTL)
-        if value == (held.get((path, "")) if sysctl else _ARGUMENTS.get(name)):
+        known = held.get((path, "")) if sysctl else arguments.get(name)
+        if value == known:
             idle.add(word)
         if sysctl:
             held[path, ""] = value
         elif name == "cpuidle.governor":
             held[IDLE_GOVERNOR, ""] = value
-    held |= {(path, ""): value for path, value in _of_cpus(variant, platform).items()}
+    held |= {
+        (path, ""): value
+        for path, value in _of_cpus(variant, platform).items()
+        if path.rpartition("/")[2] not in changes
+    }
+    if kernel.own:
+        held = {place: value for place, value in held.items() if "governor" not in place[0]}
     for switch in variant.switches:
         if held.get(decided(switch)) == switch[1]:
             idle.add(switch)

@@ -138,7 +138,7 @@ def _split(files: Sequence[Path], folder: Path, *how: str) -> list[Path]:
     """
     split = folder / "mails"
     split.mkdir()
-    _git("mailsplit", "-b", *how, "-d6", f"-o{split}", "--", *map(str, files))
+    git("mailsplit", "-b", *how, "-d6", f"-o{split}", "--", *map(str, files))
     return sorted(split.iterdir())
 
 
@@ -152,12 +152,12 @@ def _of_commits(text: str, folder: Path) -> list[Path]:
     tree = heads[places[-1] - 1]
     span = "@".join(parts[places[-1] :])
     among = _range(text, tree, span)
-    if _git("-C", str(tree), "rev-list", "--merges", among).strip():
+    if git("-C", str(tree), "rev-list", "--merges", among).strip():
         raise RequestError(f"{text!r}: the range contains a merge; give a range without merges")
     how = ["--zero-commit", "--no-signature", "--no-numbered", "--subject-prefix=PATCH", "--binary"]
     how += ["--src-prefix=a/", "--dst-prefix=b/", "--no-ext-diff", "--no-cover-letter", "--stat=72"]
     how += ["--no-attach", "--no-thread", "--no-signoff", "--no-renames", "--no-notes"]
-    _git("-C", str(tree), "format-patch", "--quiet", *how, "-o", str(folder), among)
+    git("-C", str(tree), "format-patch", "--quiet", *how, "-o", str(folder), among)
     return sorted(folder.glob("*.patch"))
 
 
@@ -169,12 +169,12 @@ def commits_of(text: str, tree: Path) -> list[tuple[str, str]]:
     :raises RequestError: the tree has no such commits, or there is none between them.
     """
     how = ("-C", str(tree), "log", "--format=%H %s")
-    lines = _git(*how, "--first-parent", "--reverse", _range(text, tree, text)).decode(
+    lines = git(*how, "--first-parent", "--reverse", _range(text, tree, text)).decode(
         "utf8", "replace"
     )
     if not lines:
         raise RequestError(f"{text!r}: no commit; expected A..B, where {tree} has commits after A")
-    below = _git(*how, "-1", f"{lines.partition(' ')[0]}^").decode("utf8", "replace")
+    below = git(*how, "-1", f"{lines.partition(' ')[0]}^").decode("utf8", "replace")
     return [(line[:40], line[41:]) for line in f"{below}{lines}".splitlines()]
 
 
@@ -189,14 +189,15 @@ def _range(text: str, tree: Path, span: str) -> str:
 def _commit(text: str, tree: Path, name: str) -> str:
     try:
         how = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        return _git("-C", str(tree), *how).decode().strip()
+        return git("-C", str(tree), *how).decode().strip()
     except CommandFailed as error:
         raise RequestError(
             f"{text!r}: {name!r} is no commit, branch or tag of the git tree {tree}"
         ) from error
 
 
-def _git(*arguments: str, stdin: bytes | None = None) -> bytes:
+def git(*arguments: str, stdin: bytes | None = None) -> bytes:
+    """What git prints, whatever a person has set."""
     return run([need("git", "git"), *arguments], env=_PLAIN, stdin=stdin, label="git")
 
 
@@ -208,7 +209,7 @@ def _read_mail(file: Path) -> Mail | None:
         how = ["mailinfo", "-k", "--no-scissors", "--quoted-cr=strip", "--encoding=UTF-8"]
         how += [str(message), str(diff)]
         try:
-            facts = _git(*how, stdin=content).decode(errors="replace")
+            facts = git(*how, stdin=content).decode(errors="replace")
         except CommandFailed:  # no mail, or one in a character set that git does not know
             return None
         body, changes = message.read_bytes(), diff.read_bytes()

@@ -104,7 +104,8 @@ def governors(boot: str, switches: Switches, platform: Platform) -> dict[int, st
 
 def has_idle_driver(boot: str) -> bool:
     """Whether the kernel has a cpuidle driver with these arguments; else an idle CPU is in WFI."""
-    return _IDLE_OFF.findall(boot)[-1:] in ([], ["0"])
+    # 00 and 0x0 are 0, too.
+    return not any(value.strip("0xX") for value in _IDLE_OFF.findall(boot)[-1:])
 
 
 def sets_governor(switches: Switches) -> bool:

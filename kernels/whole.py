@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eascope.host.errors import RequestError
-from eascope.host.proc import CommandFailed, need, run
+from eascope.host.proc import CommandFailed
 from eascope.kernels.kconfig import fragment_text, lost_options
+from eascope.kernels.mails import git
 from eascope.kernels.releases import release_of
 from eascope.kernels.source import makefile_version
 from eascope.kernels.variants import load_catalogue
 
 CONFIG = ".config"
+#: Tags of Linux, release candidates among them, and none of a person.
+_RELEASES = ("--match=v[0-9]*.[0-9]*", "--exclude=*-[!r]*")
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,15 @@ def whole_tree(what: str) -> WholeTree | None:
     version = makefile_version(text)
     if version is None:
         return None
-    git = [need("git", "git"), "-C", str(path)]
+    at = ("-C", str(path))
     try:
-        found = run([*git, "describe", "--tags", "--abbrev=0", "--match=v[0-9]*"])
+        git(*at, "rev-parse", "--verify", "HEAD")
+    except CommandFailed as error:
+        raise RequestError(f"{what}: expected a git tree of Linux, with a commit") from error
+    try:
+        found = git(*at, "describe", "--tags", "--abbrev=0", *_RELEASES)
         tag = found.decode().strip()
-        patch = run([*git, "diff", "--no-ext-diff", "--no-color", "--no-renames", tag, "--"])
+        patch = git(*at, "diff", "--no-ext-diff", "--no-color", "--no-renames", tag, "--")
     except CommandFailed as error:
         wanted = "give A.., where A is the commit that it is based on"
         raise RequestError(

@@ -145,7 +145,8 @@ class _LevelsFile:
 def _levels(path: Path) -> tuple[_LevelsFile, Mapping[str, Place]]:
     """What all cores have, and the table of each core."""
     top = read_toml(path)
-    own = {name: top.data[name] for name in entries_of(_LevelsFile) if name in top.data}
+    of_all = entries_of(_LevelsFile)
+    own = {name: at for name, at in top.data.items() if name in of_all or not isinstance(at, dict)}
     cores = {name: top.inside(name) for name in top.data if name not in own}
     return Place(top.file, own).decoded(_LevelsFile), cores
 

@@ -26,6 +26,7 @@ class ErrorPair(Record):
 class FitErrors(Record):
     """Errors of one fit in per cent.
 
+    :param mape: mean absolute error over all rows.
     :param by_mhz: by frequency.
     :param by_workload: by workload, where workloads were left out.
     :param by_copies: by copies that ran at once, likewise.

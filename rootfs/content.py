@@ -26,8 +26,10 @@ MAKERS_OF_PROGRAMS = ("lisa", "ours", "provider")
 class GuestProgram:
     """A program of a guest image.
 
+    :param path: its path in the guest.
     :param made_by: one of `MAKERS_OF_PROGRAMS`.
     :param package: Debian's, if a provider makes it; else empty.
+    :param file: its path in Debian's package.
     :param option: Buildroot's, where a provider makes it; else empty.
     :param kernel: fragments that it needs in addition to a kernel's own.
     """

@@ -233,7 +233,12 @@ def _of_series(
 
 def _of_tree(tree: WholeTree, name: str | None) -> tuple[dict[str, Any], list[str]]:
     """Facts of a tree, and the options that name it and its tag."""
-    name = name or _named(tree.path.name, "tree")
+    from eascope.kernels.variants import load_catalogue
+
+    if not name:
+        name, known = _named(tree.path.name, "tree"), load_catalogue()
+        if name in known.variants or name in known.kernels:
+            name += "-tree"
     facts = {
         "base": f"{name}-base",
         "base_why": f"{tree.tag} of {shown(tree.path)}, the newest tag there",

@@ -7,6 +7,7 @@ import argparse
 import shlex
 
 from eascope.experiments.cli import compare
+from eascope.experiments.cli.dry_run import add_dry_run
 from eascope.experiments.cli.options import Parser
 
 #: What is compared, as options of ``eascope compare``.
@@ -24,11 +25,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        help="directory for figures and report (default: one in runs/comparisons)",
+        help="directory for figures and report (default: one per comparison in runs/comparisons)",
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print what would be built and run; write nothing"
-    )
+    add_dry_run(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -91,6 +91,8 @@ def replicate_record(
 ) -> ReplicateRecord:
     """The record of the draws for ``cell.json``.
 
+    :param starts: of the scenario's threads.
+    :param order: of all threads.
     :param others: names in traces of threads outside the scenario.
     """
     start = program_start_us if noise else start_offset_us

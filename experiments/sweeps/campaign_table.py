@@ -65,6 +65,7 @@ class AxisDifference:
 
     :param axes: the value of each axis, in words.
     :param against: the first value of the axis, with the measure's mean ``baseline``.
+    :param difference: the difference over the seeds that both have.
     """
 
     axes: tuple[str, ...]

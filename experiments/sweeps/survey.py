@@ -60,6 +60,7 @@ class Survey:
     """The groups of a campaign, and the state of each of their cells.
 
     :param lines: of the ledger, by cell id.
+    :param states: by group and seed, in order.
     :param computed: computed figures of derived platforms, by platform; a platform with all figures
         of its base has none.
     :param to_build: artefacts that would be built or fetched first, with an estimate in words.

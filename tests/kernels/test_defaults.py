@@ -95,5 +95,12 @@ def test_what_a_persons_code_decides_is_not_known(
     kernel = kernel_named("base").with_queue(queue)
     boost, parity = (FEATURES, "UTIL_BOOST"), (FEATURES, "RUN_TO_PARITY")
     assert named(juno, "", boost, parity, kernel=kernel) == [f"{FEATURES}=RUN_TO_PARITY"]
+    # What decides a governor need not name it.
+    governor = "cpufreq.default_governor=schedutil"
+    assert named(juno, f"skew_tick=0 {governor}", kernel=kernel) == ["skew_tick=0"]
+    with (queue / "0001-mine.patch").open("a") as patch:
+        patch.write("+static int skew_tick = 1;\n")
+    assert named(juno, "skew_tick=0", kernel=kernel) == []
+    assert named(juno, governor) == [governor]
     monkeypatch.setenv(KERNEL_SRC, str(tmp_path))
     assert named(juno, "", parity) == []

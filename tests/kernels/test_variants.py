@@ -152,6 +152,7 @@ def test_proofs_of_mainline(juno: Platform) -> None:
     [
         ("", ("contains", IDLE_DRIVER, "gem5_idle")),
         ("cpuidle.off=0", ("contains", IDLE_DRIVER, "gem5_idle")),
+        ("cpuidle.off=0x0", ("contains", IDLE_DRIVER, "gem5_idle")),
         ("cpuidle.off=1", ("absent", IDLE_DRIVER)),
         ("cpuidle.off=1 quiet cpuidle.off=0", ("contains", IDLE_DRIVER, "gem5_idle")),
     ],

@@ -248,11 +248,28 @@ def test_a_tree_is_given_to_compare(
     assert command.kernel == [f"linux-mine={tree}", f"linux-mine-base={tree}@v7.3.4"]
 
 
+def test_a_trees_own_tags_settings_and_name_change_nothing(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tag that is no release, an option of git for what people see, a variant's name."""
+    git(tree, "tag", "v2-my-idea")
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[diff]\n\tnoprefix = true\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    renamed = tree.rename(tree.parent / "mainline")
+    plan = json_inside("check", str(renamed), "--dry-run")
+    assert (plan["base"], plan["variant"]) == ("mainline-tree-base", "mainline-tree")
+    assert plan["touches"] == {"EAS": ["kernel/sched/fair.c"]}
+    assert plan["base_why"].startswith("v7.3.4 of ")
+
+
 def test_a_tree_without_changes_or_tag_is_refused(tree: Path) -> None:
     git(tree, "reset", "--quiet", "--hard")
     assert "no file differs from v7.3.4" in refused("check", str(tree))
     git(tree, "tag", "--delete", "v7.3.4")
     assert "no tag v* of Linux below its commit: git fetch" in refused("check", str(tree))
+    (tree / ".git").rename(tree.parent / "gone")
+    assert "expected a git tree of Linux, with a commit" in refused("check", str(tree))
 
 
 def test_a_series_that_does_not_apply_is_refused(

@@ -2,7 +2,6 @@
 """LKP's workloads of rt-app: each loads on every platform, and says what its file says."""
 
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,9 @@ from eascope.experiments.rtapp.json_file import read
 from eascope.experiments.scenario.names import names
 from eascope.experiments.scenario.rtapp_grammar import RtAppFile
 from eascope.experiments.scenario_file import load_scenario
+from tests.support.repo import REPO
 
-FOLDER = Path("experiments/scenarios/lkp")
+FOLDER = REPO / "experiments/scenarios/lkp"
 #: Threads, and seconds of the file's duration.
 FACTS = {
     "browser-long": (9, 600),
