@@ -155,7 +155,9 @@ def parse(file: str, text: str) -> object:
         return json.loads("".join(tokens), object_pairs_hook=_numbered)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise RequestError(f"{file}: not JSON as rt-app reads it: {error.msg} ({where})") from error
+        raise RequestError(
+            f"{file}: expected JSON as rt-app reads it: {error.msg} ({where})"
+        ) from error
     except RecursionError as error:
         raise RequestError(f"{file}: nested too deeply: allowed: rt-app's JSON") from error
 

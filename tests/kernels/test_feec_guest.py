@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What each switch of the EAS rework does, in a guest: where tasks are put, what moves them."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,30 +48,29 @@ def feec(request: pytest.FixtureRequest) -> KernelArtefact:
 
 
 @pytest.fixture(scope="module")
-def found(
-    request: pytest.FixtureRequest,
-    feec: KernelArtefact,
-    juno: Platform,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, Found]:
-    """What a guest finds in the cases of one of `BOOTS`."""
-    return run(feec, juno, BOOTS[request.param], tmp_path_factory.mktemp(request.param))
+def boot(
+    feec: KernelArtefact, juno: Platform, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], dict[str, Found]]:
+    """What a guest finds in the cases of one of `BOOTS`, booted once.
+
+    It is no fixture with a parameter: pytest sets such a one up again for each test.
+    """
+    return cache(lambda name: run(feec, juno, BOOTS[name], tmp_path_factory.mktemp(name)))
 
 
 @pytest.mark.parametrize(
-    ("found", "check"),
-    [(boot, check) for boot in CHECKS for check in CHECKS[boot]],
-    indirect=["found"],
+    ("name", "check"), [(boot, check) for boot in CHECKS for check in CHECKS[boot]]
 )
-def test_each_switch_does_what_is_claimed(found: dict[str, Found], check: str) -> None:
-    guest_check("feec", check).asserts(found)
-
-
-@pytest.mark.parametrize("found", ["balanced"], indirect=True)
-def test_the_filter_is_on_with_the_mechanisms_that_need_it(
-    feec: KernelArtefact, found: dict[str, Found]
+def test_each_switch_does_what_is_claimed(
+    boot: Callable[[str], dict[str, Found]], name: str, check: str
 ) -> None:
-    check_auto_filter(found, mainline=not feec.version.startswith("6.12"))
+    guest_check("feec", check).asserts(boot(name))
+
+
+def test_the_filter_is_on_with_the_mechanisms_that_need_it(
+    feec: KernelArtefact, boot: Callable[[str], dict[str, Found]]
+) -> None:
+    check_auto_filter(boot("balanced"), mainline=not feec.version.startswith("6.12"))
 
 
 @pytest.mark.parametrize(

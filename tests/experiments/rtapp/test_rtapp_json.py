@@ -117,7 +117,7 @@ def test_the_guests_rt_app_is_given_the_file(
         ('"fork" : "Forked"', '"fork" : "Frked"', ("fork = 'Frked'", "a task: Tick, mp3.decoder")),
         ('"instance" : 2', '"instance" : 98', ("tasks = '101 threads'", "1 to 99")),
         ('"tasks" : {', '"tusks" : {', ("tasks is missing",)),
-        ('"duration" : 1', '"duration" : __D__', ("not JSON as rt-app reads it", "line 29")),
+        ('"duration" : 1', '"duration" : __D__', ("expected JSON as rt-app reads it", "line 29")),
     ],
 )
 def test_refused(

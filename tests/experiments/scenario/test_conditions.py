@@ -38,8 +38,9 @@ OF_THE_NOTEBOOK = (
     Controls(speeds="hardware"),
     Controls(switches=((FEATURES, "NO_NI_RANDOM"),)),
 )
-#: Besides programs of `programs/`, which are run by themselves. Rails were metered at each clock,
-#: with CPUs busy or idle throughout: no scheduler had a choice.
+#: Besides programs of `programs/`, which are run by themselves, and rt-app's own examples in
+#: `lkp/`, of which no kernel is said. Rails were metered at each clock, with CPUs busy or idle
+#: throughout: no scheduler had a choice.
 RAILS = ("boards/busy-one", "boards/busy-all", "boards/idle")
 NOT_OF_A_SOURCE = (
     "latnice/wakeup-alternatives",
@@ -187,7 +188,7 @@ def test_work_is_recorded_as_long_as_it_takes_here(artefacts: Artefacts) -> None
 def test_every_scenario_with_a_source_states_its_conditions(name: str) -> None:
     """And they can be set: on the board where it is one of ours, else on any."""
     present = load_scenario(name, load_platform("juno-r2")).source_conditions
-    assert (present is None) == (name in NOT_OF_A_SOURCE or name.startswith("programs/"))
+    assert (present is None) == (name in NOT_OF_A_SOURCE or name.startswith(("programs/", "lkp/")))
     if present is not None:
         platform = load_platform(present.platform or "juno-r2")
         changed = present.controls.of_platform(platform)
