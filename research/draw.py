@@ -78,7 +78,7 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
     """A record with the verdicts on what its plan's scenarios state today.
 
     Verdicts on other wordings are left out. Those that are not measured yet, or not since their
-    scenario's setup changed, say so.
+    scenario's setup changed, or without the variant under which they must fail, say so.
     """
     planned = list(planned_statements(plan))
     if not planned or not isinstance(record, dict):
@@ -95,11 +95,13 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
     verdicts, setups = [], files_of(plan)
     origins = record.get("origins", ())
     ran = {file: made for one in origins for file, made in one.get("files", {}).items()}
+    cells = {tuple(each[key] for key in keys[:4]) for each in record.get("cells", [])}
     for head, release, entry in planned:
         key = (*head, entry["variant"] + release, entry["statement"])
         file = file_of("experiments/scenarios", head[1])
         found = {"verdict": NOT_YET, **had.get(key, {})}
-        if ran.get(file, setups[file]) != setups[file]:
+        bad = {(*head, name + release) for name in entry.get("fails_under", ())}
+        if ran.get(file, setups[file]) != setups[file] or not bad <= cells:
             found["verdict"] = NOT_YET
         of = {**dict(zip(keys, key, strict=True)), **none, **found}
         verdicts.append({**of, "source": entry["source"], "states": entry.get("states", 0)})
