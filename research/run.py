@@ -207,12 +207,15 @@ def _ran(result: Comparison, verdict: Verdict) -> bool:
 
 
 def verdict_row(verdict: Verdict) -> list[Any]:
-    """The columns of ``verdicts`` after the conditions; an effect's ends are possible ones.
+    """The columns of ``verdicts`` after the conditions; the ends are possible ones.
+
+    The effect is that of the comparison that decides.
 
     A statement on what its runs did not measure says so in the place of a verdict.
     """
     numbers: list[float | str | None] = [None, None, None, ""]
-    for effect, possible in zip(verdict.effects[:1], ranges_of(verdict)[:1], strict=True):
+    at = slice(verdict.decisive, verdict.decisive + 1)
+    for effect, possible in zip(verdict.effects[at], ranges_of(verdict)[at], strict=True):
         ends = (None if end is None else cut(end, possible) for end in (effect.low, effect.high))
         numbers = [effect.value, *ends, effect.unit]
     return [
