@@ -2,6 +2,7 @@
 """A scenario's kit: what it says, and that its script computes our measures."""
 
 import json
+import os
 import random
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,8 @@ import pytest
 from eascope.analysis.tables.latency import latency, percentile
 from eascope.analysis.window import Window
 from eascope.experiments.rtapp import board
-from tests.support.command import json_inside, output_of, refused
+from tests.support.command import json_inside, output_of, ran, refused
+from tests.support.waiting import call
 
 TASKS = {"a": ["a0", "a1"], "b": ["a_long_thread_name"]}
 
@@ -88,6 +90,30 @@ def test_latencies_are_those_of_the_measure(seed: int) -> None:
         assert sorted(values) == sorted(expected)
         for share in board.SHARES.values():
             assert board.percentile(values, share) == percentile(expected, share)
+
+
+@pytest.mark.guest
+@pytest.mark.long
+def test_lisa_computes_our_measures_of_our_trace(tmp_path: Path) -> None:
+    """In a Python that has LISA as a kit's page installs it: its packages are older than ours."""
+    if not (python := os.environ.get("LISA_PYTHON")):
+        pytest.skip("LISA_PYTHON does not name a Python with LISA")
+    name = "uclamp/frequency-spike"
+    ours = ran(name, "--source-conditions")
+    output_of("scenario", "kit", name, "--out", f"{tmp_path}/kit")
+    command = [python, f"{tmp_path}/kit/board.py", f"{ours['run']}/trace.dat"]
+    done = call(command, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    theirs = {path: float(value) for path, value in map(str.split, done.stdout.splitlines())}
+    mhz = {f"mean_mhz.{cluster}": value for cluster, value in ours["mean_mhz"].items()}
+    latencies = {
+        f"latency_us.{task}.{part}": value
+        for task, values in ours["latency_us"].items()
+        for part, value in values.items()
+    }
+    assert theirs.keys() == mhz.keys() | latencies.keys()
+    assert {path: theirs[path] for path in latencies} == pytest.approx(latencies, abs=0.1)
+    # The trace has requests. What they became, and when, is known to the engine alone.
+    assert {path: theirs[path] for path in mhz} == pytest.approx(mhz, rel=1e-3)
 
 
 def test_the_mean_frequency_is_by_time() -> None:
