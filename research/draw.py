@@ -130,8 +130,22 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
     :param records: in the place of those of the study.
     :raises RequestError: one line: what the page names and no record has.
     """
+    try:
+        text = template(PAGE, study).render(records or records_of(study))
+    except jinja2.TemplateSyntaxError as error:
+        where = f"{shown_path(study / PAGE)}, line {error.lineno}"
+        raise RequestError(f"{where}: not a Jinja template: {error.message}") from error
+    except (jinja2.UndefinedError, KeyError) as error:
+        raise RequestError(
+            f"{shown_path(study / PAGE)}: {error}; expected names of its records"
+        ) from error
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def template(name: str, *folders: Path) -> jinja2.Template:
+    """A template of a study's folder or of this one, with the filters of this file."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([study, STUDIES]),
+        loader=jinja2.FileSystemLoader([*folders, STUDIES]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -142,16 +156,7 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals["of_sources"] = of_sources
     environment.tests["ours"] = lambda source: source.startswith("ours")
-    try:
-        text = environment.get_template(PAGE).render(records or records_of(study))
-    except jinja2.TemplateSyntaxError as error:
-        where = f"{shown_path(study / PAGE)}, line {error.lineno}"
-        raise RequestError(f"{where}: not a Jinja template: {error.message}") from error
-    except (jinja2.UndefinedError, KeyError) as error:
-        raise RequestError(
-            f"{shown_path(study / PAGE)}: {error}; expected names of its records"
-        ) from error
-    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+    return environment.get_template(name)
 
 
 def fixed(value: float, digits: int = 1) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 from eascope.analysis.compare import comparison
 from eascope.analysis.records.verdict import Effect, Verdict
+from eascope.analysis.reply import Outcome
 from eascope.analysis.robust import AtValue
 from eascope.host.errors import EascopeError, RequestError
 from research.draw import drawn, size
@@ -107,6 +108,8 @@ def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
     assert other["assumed_by"] == ["", "power"]
     assert other["assumed_low"] == other["change"]
     assert other["assumed_high"] == 200
+    assert base["checked"] is None
+    assert other["checked"] == Outcome(replace(asked_values, assumed=[dear, bare])).cells()[1:]
     rows = [
         dict(zip(record["axes"]["columns"], row, strict=True)) for row in record["axes"]["rows"]
     ]
