@@ -96,6 +96,11 @@ class Machine:
             for times in ((SECOND_NS, 0), (0, SECOND_NS))
         ]
 
+    def busy_uw(self, cluster: Cluster, khz: int) -> float:
+        """What a busy CPU draws more than an idle one, in uW, without shared parts."""
+        powers = self._powers[cluster.index, khz]
+        return powers.active - powers.idle
+
     def _speeds(self, memory: float) -> dict[tuple[int, int], float]:
         """By cluster and kHz the speed of a task, the largest CPU's at its top OPP being 1."""
         mixed, largest = mixture(self.platform, self._activity, memory), self.platform.largest

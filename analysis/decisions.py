@@ -43,12 +43,14 @@ class Candidate:
         where the kernel does not say it.
     :param tasks: other runnable tasks on the CPU; None where the mode does not count them.
     :param energy: the energy that the task adds there, in the energy model's unit.
+    :param cost: of a unit of utilization there; None where the mode does not compare it.
     """
 
     cpu: int
     fits: int | None
     tasks: int | None
     energy: int
+    cost: int | None = None
 
     @property
     def words(self) -> str:
@@ -65,8 +67,9 @@ def candidates(text: str) -> list[Candidate]:
     """
     parsed = []
     for fields in text.split():
-        cpu, fits, _, tasks, energy = fields.split(":")
-        parsed.append(Candidate(int(cpu), _number(fits), _number(tasks), int(energy)))
+        cpu, fits, cost, tasks, energy = fields.split(":")
+        known = (_number(fits), _number(tasks), int(energy), _number(cost))
+        parsed.append(Candidate(int(cpu), *known))
     return parsed
 
 
@@ -128,8 +131,8 @@ def decisions(run: Derived) -> pl.DataFrame:
     """
     window = read_window(run.run / MARKS)
     trace = read_trace(run.run / TRACE)
-    kernels_own = _recorded(run.cell, DECISION_EVENT)
-    table = trace.table(DECISION_EVENT) if kernels_own else _computed(computed_decisions(trace))
+    own = kernels_own(run.cell)
+    table = trace.table(DECISION_EVENT) if own else _computed(computed_decisions(trace))
     table = table.with_columns((pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"))
     table = table.filter(pl.col("t_ns").is_between(0, window.ns, closed="left"))
     reasons, paths = [], []
@@ -172,9 +175,14 @@ def _recorded(cell: CellRecord, event: str) -> bool:
     return any(known.endswith(f":{event}") for known in cell.controls.trace_events)
 
 
+def kernels_own(cell: CellRecord) -> bool:
+    """True if the kernel itself says in a run of ``cell`` what it compared."""
+    return _recorded(cell, DECISION_EVENT)
+
+
 def recorded(cell: CellRecord) -> bool:
     """True if a run of ``cell`` has recorded decisions, or the energies that show them."""
-    return _recorded(cell, DECISION_EVENT) or _recorded(cell, COMPUTE_EVENT)
+    return kernels_own(cell) or _recorded(cell, COMPUTE_EVENT)
 
 
 def summary(tables: Mapping[str, pl.DataFrame]) -> Table:

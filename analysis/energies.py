@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import polars as pl
 
@@ -30,12 +31,24 @@ _READ = (COMPUTE_EVENT, WAKING, MIGRATE, "sched_switch", "sched_wakeup")
 _FIELDS = {
     COMPUTE_EVENT: re.compile(
         r"comm=(?P<comm>.*) pid=(?P<pid>\d+) dst_cpu=(?P<cpu>-?\d+) energy=(?P<energy>\d+) "
+        r"max_util=(?P<max_util>\d+) busy_time=(?P<busy>\d+)"
     ),
     WAKING: re.compile(r"comm=(?P<comm>.*) pid=(?P<pid>\d+) .*target_cpu=(?P<cpu>\d+)"),
     MIGRATE: re.compile(
         r"comm=(?P<comm>.*) pid=(?P<pid>\d+) .*orig_cpu=(?P<from>\d+) dest_cpu=(?P<cpu>\d+)"
     ),
 }
+
+
+class Load(NamedTuple):
+    """What a domain's energy is computed of, in the kernel's unit of 1024 for the largest CPU.
+
+    :param most: the utilization for which its OPP is chosen.
+    :param busy: the sum of its CPUs' utilizations.
+    """
+
+    most: int
+    busy: int
 
 
 @dataclass
@@ -46,6 +59,7 @@ class ComputedDecision:
     :param woken: whether it was asked by a wake-up; else by a push of a task that is queued.
     :param prev_cpu: the task's CPU before: for a wake-up, the CPU on which it slept.
     :param energies: the energy that the task adds to a CPU's domain, by CPU, in the kernel's order.
+    :param loads: by CPU its domain's `Load` without the task and with it there.
     """
 
     t_ns: int
@@ -55,6 +69,7 @@ class ComputedDecision:
     prev_cpu: int
     dst_cpu: int
     energies: dict[int, int] = field(default_factory=dict)
+    loads: dict[int, tuple[Load, Load]] = field(default_factory=dict)
 
 
 def computed_decisions(trace: Trace) -> list[ComputedDecision]:
@@ -78,7 +93,7 @@ def _of_cpu(trace: Trace, cpu: int, events: pl.DataFrame) -> Iterator[ComputedDe
     near = own | own.shift(1, fill_value=False) | own.shift(-1, fill_value=False)
     last: tuple[str, int, int] | None = None
     open_one: ComputedDecision | None = None
-    base = 0
+    base, without = 0, Load(0, 0)
     for t_ns, event, detail in events.filter(near).select("t_ns", "event", "detail").iter_rows():
         fields = _fields(trace, event, detail)
         if event != COMPUTE_EVENT:
@@ -104,10 +119,12 @@ def _of_cpu(trace: Trace, cpu: int, events: pl.DataFrame) -> Iterator[ComputedDe
                 dst_cpu=prev_cpu,
             )
         last = None
+        load = Load(int(fields["max_util"]), int(fields["busy"]))
         if at < 0:
-            base = energy
+            base, without = energy, load
         else:
             open_one.energies[at] = energy - base
+            open_one.loads[at] = (without, load)
     if open_one:
         yield open_one
 

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from eascope.analysis.compare import Comparison, Line
@@ -23,7 +24,7 @@ UNTESTED = "not tested"
 LEAST = 0.1
 #: Columns of a mail.
 WIDTH = 72
-_LEGEND = (
+LEGEND = (
     "*: seen at 95 %. energy: per unit of work, with its interval. p99: wake-up latency of the "
     "task whose p99 changes most. late: frames, or else deadlines, per run."
 )
@@ -69,9 +70,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A comparison of two variants in a row; the first one is the baseline."""
+    """A variant of a comparison, whose baseline is the first one, in a row.
+
+    :param variant: which one; empty: the second.
+    """
 
     comparison: Comparison
+    variant: str = ""
 
     @cached_property
     def energy(self) -> Change:
@@ -150,7 +155,7 @@ class Outcome:
 
     @property
     def _name(self) -> str:
-        return self.comparison.names[1]
+        return self.variant or self.comparison.names[1]
 
     @property
     def _changes(self) -> list[Change]:
@@ -175,14 +180,19 @@ class Outcome:
 
 def table(outcomes: Sequence[Outcome]) -> str:
     """All rows below their scenarios, and what they mean, at most `WIDTH` columns wide."""
-    rows: list[Row | Section] = []
-    for scenario, same in groupby(outcomes, key=lambda outcome: outcome.comparison.cell.scenario):
-        rows += [Section(scenario), *(outcome.cells() for outcome in same)]
+    rows = ((outcome.comparison.cell.scenario, outcome.cells()) for outcome in outcomes)
+    return text_of(rows, [LEGEND, *(note for outcome in outcomes for note in outcome.notes)])
+
+
+def text_of(rows: Iterable[tuple[str, Row]], notes: Iterable[str]) -> str:
+    """Rows below the scenarios that come with them, and notes."""
+    lines: list[Row | Section] = []
+    for scenario, same in groupby(rows, key=itemgetter(0)):
+        lines += [Section(scenario), *(cells for _, cells in same)]
     heads = ("", "energy, %", "p99, %", "late", "verdict")
-    text = Table.of(heads, rows, left=1).text()
-    notes = [_LEGEND, *(note for outcome in outcomes for note in outcome.notes)]
-    lines = (textwrap.wrap(note, WIDTH, break_on_hyphens=False) for note in notes)
-    return "\n".join([text, "", *(line for some in lines for line in some)])
+    wrapped = (textwrap.wrap(note, WIDTH, break_on_hyphens=False) for note in notes)
+    below = [line for some in wrapped for line in some]
+    return "\n".join([Table.of(heads, lines, left=1).text(), *([""] if below else []), *below])
 
 
 def _star(change: Change) -> str:

@@ -231,9 +231,12 @@ class PrivateApt:
                         f"package {package} ({self.architecture}) is in none of: "
                         f"{', '.join(name for name, _ in SUITES)}"
                     )
-                text = run(
-                    ["apt-cache", *self._options(), "show", f"{package}={candidate.group(1)}"]
-                ).decode()
+                version = candidate.group(1)
+                for (name, _), known in self._resolved.items():
+                    if (name, known["version"]) == (package, version):  # mostly in several suites
+                        self._resolved[package, suite] = known
+                        return known
+                text = run(["apt-cache", *self._options(), "show", f"{package}={version}"]).decode()
             except CommandFailed as error:
                 raise EascopeError(f"package {package} ({self.architecture}): {error}") from error
         fields = dict(

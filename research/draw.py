@@ -78,7 +78,7 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
     """A record with the verdicts on what its plan's scenarios state today.
 
     Verdicts on other wordings are left out. Those that are not measured yet, or not since their
-    scenario's setup changed, say so.
+    scenario's setup changed, or without the variant under which they must fail, say so.
     """
     planned = list(planned_statements(plan))
     if not planned or not isinstance(record, dict):
@@ -95,11 +95,13 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
     verdicts, setups = [], files_of(plan)
     origins = record.get("origins", ())
     ran = {file: made for one in origins for file, made in one.get("files", {}).items()}
+    cells = {tuple(each[key] for key in keys[:4]) for each in record.get("cells", [])}
     for head, release, entry in planned:
         key = (*head, entry["variant"] + release, entry["statement"])
         file = file_of("experiments/scenarios", head[1])
         found = {"verdict": NOT_YET, **had.get(key, {})}
-        if ran.get(file, setups[file]) != setups[file]:
+        bad = {(*head, name + release) for name in entry.get("fails_under", ())}
+        if ran.get(file, setups[file]) != setups[file] or not bad <= cells:
             found["verdict"] = NOT_YET
         of = {**dict(zip(keys, key, strict=True)), **none, **found}
         verdicts.append({**of, "source": entry["source"], "states": entry.get("states", 0)})
@@ -128,8 +130,22 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
     :param records: in the place of those of the study.
     :raises RequestError: one line: what the page names and no record has.
     """
+    try:
+        text = template(PAGE, study).render(records or records_of(study))
+    except jinja2.TemplateSyntaxError as error:
+        where = f"{shown_path(study / PAGE)}, line {error.lineno}"
+        raise RequestError(f"{where}: not a Jinja template: {error.message}") from error
+    except (jinja2.UndefinedError, KeyError) as error:
+        raise RequestError(
+            f"{shown_path(study / PAGE)}: {error}; expected names of its records"
+        ) from error
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def template(name: str, *folders: Path) -> jinja2.Template:
+    """A template of a study's folder or of this one, with the filters of this file."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([study, STUDIES]),
+        loader=jinja2.FileSystemLoader([*folders, STUDIES]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -140,16 +156,7 @@ def drawn(study: Path, records: Mapping[str, Any] | None = None) -> str:
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals["of_sources"] = of_sources
     environment.tests["ours"] = lambda source: source.startswith("ours")
-    try:
-        text = environment.get_template(PAGE).render(records or records_of(study))
-    except jinja2.TemplateSyntaxError as error:
-        where = f"{shown_path(study / PAGE)}, line {error.lineno}"
-        raise RequestError(f"{where}: not a Jinja template: {error.message}") from error
-    except (jinja2.UndefinedError, KeyError) as error:
-        raise RequestError(
-            f"{shown_path(study / PAGE)}: {error}; expected names of its records"
-        ) from error
-    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+    return environment.get_template(name)
 
 
 def fixed(value: float, digits: int = 1) -> str:

@@ -20,6 +20,7 @@ from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.reply import Outcome
 from eascope.analysis.robust import AtValue
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
 from eascope.analysis.statement import parse
@@ -56,7 +57,7 @@ TABLES = {
     "cells": (
         *(*_HEAD, "baseline", "energy_mj", "per", "change", "low", "high"),
         *("assumed_low", "assumed_high", "assumed_by", "work"),
-        *("latency_p95_us", "latency_of", "migrations", "missed", "overutilized"),
+        *("latency_p95_us", "latency_of", "migrations", "missed", "overutilized", "checked"),
     ),
     "axes": (*_HEAD, "axis", "value", "energy_mj", "change", "low", "high"),
     "by_seed": (*_HEAD, "energy_mj"),
@@ -111,8 +112,9 @@ def record_of(done: Sequence[tuple[StudyGroup, Comparison]], command: str) -> di
     ``cells`` has a variant's means over seeds. ``change`` is that of its energy from the
     baseline's, in percent with its 95 % interval; where variants did other work, of the energy of a
     unit of work, which ``per`` names. ``assumed_low`` and ``assumed_high`` are its range over the
-    model axes that need no run, and ``assumed_by`` the axes at the ends; ``axes`` has it at each
-    value of the plan's own axes. ``by_seed`` has the energy of each seed. ``engines`` has the
+    model axes that need no run, and ``assumed_by`` the axes at the ends; ``checked`` is the row of
+    ``eascope check`` from the energy on, and its notes. ``axes`` has the change at each value of
+    the plan's own axes. ``by_seed`` has the energy of each seed. ``engines`` has the
     printed measures of comparisons that ran on two of them.
     """
     rows: dict[str, list[list[Any]]] = {name: [] for name in TABLES}
@@ -179,6 +181,8 @@ def _cell(result: Comparison, name: str) -> Iterator[Any]:
     yield _mean(result.line("migrations"), name)
     yield _mean(result.line("missed_deadlines"), name)
     yield _mean(result.line("overutilized_share"), name)
+    row = None if name == result.baseline else Outcome(result, name)
+    yield row and [*row.cells()[1:], *row.notes]
 
 
 def _energy(result: Comparison, name: str) -> tuple[float | None, ...]:
@@ -207,12 +211,15 @@ def _ran(result: Comparison, verdict: Verdict) -> bool:
 
 
 def verdict_row(verdict: Verdict) -> list[Any]:
-    """The columns of ``verdicts`` after the conditions; an effect's ends are possible ones.
+    """The columns of ``verdicts`` after the conditions; the ends are possible ones.
+
+    The effect is that of the comparison that decides.
 
     A statement on what its runs did not measure says so in the place of a verdict.
     """
     numbers: list[float | str | None] = [None, None, None, ""]
-    for effect, possible in zip(verdict.effects[:1], ranges_of(verdict)[:1], strict=True):
+    at = slice(verdict.decisive, verdict.decisive + 1)
+    for effect, possible in zip(verdict.effects[at], ranges_of(verdict)[at], strict=True):
         ends = (None if end is None else cut(end, possible) for end in (effect.low, effect.high))
         numbers = [effect.value, *ends, effect.unit]
     return [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``make site``: every page of the repository as a site with search, in ``build/site/html``.
 
-The navigation is that of ``docs/README.md``. A link that leads nowhere, or to no heading, ends the
-build. Nothing is loaded from elsewhere when the site is read.
+The navigation is that of ``docs/README.md``, then `research.latest`. A link that leads nowhere, or
+to no heading, ends the build. Nothing is loaded from elsewhere when the site is read.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from eascope.host.errors import EascopeError
 from eascope.host.proc import Ending, say
+from research import latest
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"
@@ -90,6 +91,7 @@ def build() -> Path:
         raise EascopeError(f"{error}: make site installs it") from error
     logging.basicConfig(level=logging.WARNING, format="  %(message)s")
     copied(SITE / "pages")
+    more = latest.write(SITE / "pages")
     links = ("not_found", "absolute_links", "unrecognized_links", "anchors")
     options = {
         "site_name": "eascope",
@@ -97,7 +99,7 @@ def build() -> Path:
         "site_dir": str(SITE / "html"),
         "use_directory_urls": False,
         "strict": True,
-        "nav": navigation(),
+        "nav": navigation() + more,
         "validation": {
             "nav": {"omitted_files": "ignore", "not_found": "warn"},
             "links": dict.fromkeys(links, "warn"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from eascope.host.record import Record
 
@@ -37,6 +38,17 @@ class Effect(Record):
     relative: bool
     paired: bool
     correlation: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Of this comparison alone: is the interval inside of its bounds, outside, or neither."""
+        least, most = self.stated
+        least, most = -inf if least is None else least, inf if most is None else most
+        if self.low is None or self.high is None:
+            return UNDECIDED
+        if least <= self.low and self.high <= most:
+            return SHOWN
+        return REFUTED if self.high < least or most < self.low else UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,15 @@ class Verdict(Record):
     size_of: int = 1
     known_bad: Mapping[str, str] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
+
+    @property
+    def decisive(self) -> int:
+        """The place of the effect that decides: that of the size, or the first of the verdict's."""
+        if self.size is not None or self.size_percent is not None:
+            return self.size_of - 1
+        words = [each.verdict for each in self.effects]
+        worst = next((word for word in (REFUTED, UNDECIDED) if word in words), SHOWN)
+        return words.index(worst) if worst in words else 0
 
     @property
     def explained(self) -> str:

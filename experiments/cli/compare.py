@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,15 @@ from eascope.experiments.arguments import count
 from eascope.experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
 from eascope.experiments.cli.options import add_all, add_billing, add_cell
 from eascope.experiments.cli.output import measured, print_json, shown
-from eascope.experiments.cli.request import billing_of, request_of, warn, warn_of
+from eascope.experiments.cli.request import billing_of, machine_of, request_of, warn, warn_of
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from eascope.analysis.bound import Machine
+    from eascope.analysis.choice import Judged
     from eascope.analysis.compare import Comparison
     from eascope.analysis.energy_models import EnergyModels
     from eascope.experiments.runs.finished import BilledBy
@@ -111,6 +113,10 @@ class Asked:
         """The baseline's first cell."""
         return self.groups[0].names[0]
 
+    def machine(self) -> Machine:
+        """The platform with the powers of the request."""
+        return machine_of(self.billing, self.first.platform, self.first.activity)
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -118,12 +124,14 @@ class Answered:
 
     :param models: under another energy model and the usual one.
     :param decided: decisions of EAS by variant.
+    :param judged: whether they were right.
     :param digest: see `digest`.
     """
 
     result: Comparison
     models: EnergyModels | None
     decided: Mapping[str, pl.DataFrame]
+    judged: Mapping[str, Judged]
     digest: str
 
 
@@ -179,6 +187,7 @@ def answers(every: Sequence[Asked]) -> list[Answered]:
 
     :raises EascopeError: as `answer`.
     """
+    from eascope.analysis import choice
     from eascope.analysis.decisions import of_first_runs
     from eascope.analysis.energy_models import EnergyModels
     from eascope.experiments.runs.cell import check_kernels_differ, without_effect
@@ -202,6 +211,7 @@ def answers(every: Sequence[Asked]) -> list[Answered]:
                 result=result,
                 models=EnergyModels(usual=usual[0], asked=result) if usual else None,
                 decided=of_first_runs(result.variants),
+                judged=choice.of_first_runs(result.variants, asked.machine),
                 digest=key,
             )
         )
@@ -320,7 +330,7 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
     from eascope.analysis.robust_text import robust_json
     from eascope.analysis.warnings import warnings
 
-    result, models = answered.result, answered.models
+    result, models, judged = answered.result, answered.models, answered.judged
     figures = {name: [str(path) for path in paths] for name, paths in drawn.figures.items()}
     record = result.cell.encode()
     same = (
@@ -345,6 +355,7 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
             "parts": parts_json(result),
             "differences": differences_json(result),
             **({} if models is None else {"energy_models": models.record()}),
+            **({"choices": {name: asdict(j) for name, j in judged.items()}} if judged else {}),
             "robust": robust_json(result),
             "folder": str(drawn.folder),
             "report": str(drawn.report),
@@ -354,13 +365,14 @@ def _print_object(answered: Answered, drawn: Drawn) -> None:
 
 
 def _print_text(answered: Answered, drawn: Drawn, *, whole: bool, robust: bool) -> None:
+    from eascope.analysis.choice import text as judged_text
     from eascope.analysis.decisions import text as decisions_text
     from eascope.analysis.robust_text import robust_text
 
     print(measured(answered.result, whole=whole), end="")
     if answered.models is not None:
         print(answered.models.text())
-    print(decisions_text(answered.decided), end="")
+    print(decisions_text(answered.decided) + judged_text(answered.judged), end="")
     if robust:
         print(robust_text(answered.result))
     kinds = sorted({path.suffix for paths in drawn.figures.values() for path in paths})

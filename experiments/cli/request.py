@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from eascope.host.proc import say
 
 if TYPE_CHECKING:
+    from eascope.analysis.bound import Machine
+    from eascope.configs.activity import Activity
+    from eascope.configs.platform import Platform
     from eascope.experiments.runs.finished import BilledBy
     from eascope.experiments.runs.request import Names, Request
     from eascope.power.given import GivenModel
@@ -60,6 +63,16 @@ def billing_of(options: argparse.Namespace) -> BilledBy:
     from eascope.experiments.runs.finished import BilledBy
 
     return BilledBy(**{key: value for key, value in vars(options).items() if key in BILLINGS})
+
+
+def machine_of(billing: BilledBy, platform: Platform, activity: Activity) -> Machine:
+    """The platform with the powers that the options ask for.
+
+    :raises RequestError: a model without figures of a core.
+    """
+    from eascope.analysis.bound import Machine
+
+    return Machine(platform, activity, billing.model(platform, activity))
 
 
 def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -> None:

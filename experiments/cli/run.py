@@ -10,11 +10,10 @@ from eascope.experiments.arguments import natural
 from eascope.experiments.cli.dry_run import add_dry_run, dry_run
 from eascope.experiments.cli.options import add_all, add_cell, add_power
 from eascope.experiments.cli.output import cost, measured, print_json, shown
-from eascope.experiments.cli.request import billing_of, request_of, warn, warn_of
+from eascope.experiments.cli.request import billing_of, machine_of, request_of, warn, warn_of
 
 if TYPE_CHECKING:
     from eascope.analysis.derive import Derived
-    from eascope.configs.platform import Platform
     from eascope.experiments.runs.cell import Cell
     from eascope.experiments.runs.request import Names
     from eascope.experiments.runs.store import Run
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print_object(done, derived)
     else:
-        _print_text(cell.machine.platform, done, derived, whole=options.all)
+        _print_text(cell, options.power, done, derived, whole=options.all)
     return 0
 
 
@@ -100,13 +99,17 @@ def _print_object(done: Run, derived: Derived) -> None:
     print_json({**derived.result.encode(), "run": str(done.path), **host})
 
 
-def _print_text(platform: Platform, done: Run, derived: Derived, *, whole: bool) -> None:
+def _print_text(cell: Cell, power: str | None, done: Run, derived: Derived, *, whole: bool) -> None:
+    from eascope.analysis import choice, decisions
     from eascope.analysis.compare import comparison
-    from eascope.analysis.decisions import of_first_runs, text
+    from eascope.experiments.runs.finished import BilledBy
 
     variants = {derived.cell.variant: [derived]}
+    platform, activity = cell.machine.platform, cell.names.activity
     print(measured(comparison(platform, variants), whole=whole), end="")
-    print(text(of_first_runs(variants)), end="")
+    print(decisions.text(decisions.of_first_runs(variants)), end="")
+    judged = choice.of_first_runs(variants, lambda: machine_of(BilledBy(power), platform, activity))
+    print(choice.text(judged), end="")
     if done.host.parts_s:
         parts = done.host.parts_s.items()
         print("host time: " + ", ".join(f"{name} {spent:.1f} s" for name, spent in parts))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope scenario``: rt-app's JSON and recordings to scenarios; tasks to rt-app's JSON."""
+"""``eascope scenario``: rt-app's JSON and recordings to scenarios; tasks to rt-app and boards."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ SUMMARY = (
 EXAMPLE = "eascope scenario import phone.perfetto-trace --name my-load"
 
 #: What ``eascope scenario`` can be asked to do.
-VERBS = ("import", "check", "export")
+VERBS = ("import", "check", "export", "kit")
 #: Threads of a recording that are kept by themselves.
 MOST = 1000
 RECORDING, JSON, EXPORT = "a recording", "rt-app's JSON", "scenario export"
+KIT = "scenario kit"
 #: Of the options that some kind of source does not take: the default, and the kinds that take it.
 ONLY = {
     **{option: ("", (RECORDING,)) for option in ("capacities", "window")},
     **{option: (False, (RECORDING,)) for option in ("model", "drop_recorder")},
     "most": (MOST, (RECORDING,)),
-    "platform": (None, (RECORDING, EXPORT)),
+    "platform": (None, (RECORDING, EXPORT, KIT)),
     "name": ("", (RECORDING, JSON)),
     "rt_app": (False, (EXPORT,)),
 }
@@ -44,16 +45,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """What is read, and what is to become of it."""
     parser.add_argument(
         "verb",
-        metavar="import|check|export",
+        metavar="import|check|export|kit",
         help="import: write the scenario; check: also run a recording's and print the run next to "
-        "the recording; export: write a scenario's tasks for rt-app",
+        "the recording; export: write a scenario's tasks for rt-app; kit: the same with a LISA "
+        "script for a board and a page",
     )
     parser.add_argument(
         "source",
         metavar="SOURCE",
         help="rt-app JSON, also as workgen writes it; or a recording: Perfetto protobuf, "
         "trace.dat, text of trace-cmd report, text or HTML of ftrace or systrace, also .xz and "
-        ".gz; export: a scenario, see: eascope list scenarios",
+        ".gz; export, kit: a scenario, see: eascope list scenarios",
     )
     parser.add_argument(
         "--rt-app", action="store_true", help="export: write rt-app JSON, which LISA reads, too"
@@ -62,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--platform",
         default=None,
         metavar="P",
-        help="platform of the recorded device, if its frequencies do not identify it; export: "
+        help="platform of the recorded device, if its frequencies do not identify it; export, kit: "
         "platform to resolve CPU names and capacities on (default juno-r2)",
     )
     parser.add_argument(
@@ -79,7 +81,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--name", default="", metavar="X", help="name of the scenario")
     parser.add_argument(
-        "--out", default="", metavar="FILE", help="default: NAME.toml here; export: stdout"
+        "--out",
+        default="",
+        metavar="FILE",
+        help="default: NAME.toml here; export: stdout; kit: a directory (default: NAME here)",
     )
     parser.add_argument(
         "--model",
@@ -106,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
     if options.verb not in VERBS:
         raise unknown("scenario command", options.verb, VERBS)
     kind = JSON if options.verb == "import" and options.source.endswith(".json") else RECORDING
-    kind = EXPORT if options.verb == "export" else kind
+    kind = {"export": EXPORT, "kit": KIT}.get(options.verb, kind)
     for option, (default, kinds) in ONLY.items():
         if getattr(options, option) != default and kind not in kinds:
             name = option.replace("_", "-")
@@ -115,11 +120,13 @@ def run(options: argparse.Namespace) -> int:
             )
     if options.name and options.out and Path(options.out).stem != options.name:
         raise RequestError(f"--name {options.name} cannot be combined with --out {options.out}")
-    if kind != EXPORT and not Path(options.source).is_file():
+    if kind not in (EXPORT, KIT) and not Path(options.source).is_file():
         raise RequestError(
             f"scenario {options.verb} {options.source}: no such file; expected a recording, or a "
             ".json file of rt-app"
         )
+    if kind == KIT:
+        return _kit(options)
     if kind != RECORDING:
         return _rt_app(options)
     from eascope.experiments.recordings.toml import write_import
@@ -196,6 +203,32 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
         for note in notes:
             say(f"  {note}")
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n", notes
+
+
+def _kit(options: argparse.Namespace) -> int:
+    """Write the kit into a new directory.
+
+    :raises RequestError: a wrong source, or the directory is there; nothing is written then.
+    """
+    from eascope.configs.inherit import activity_of
+    from eascope.configs.platform_file import load_platform
+    from eascope.experiments.rtapp.kit import kit
+    from eascope.experiments.scenario_file import load_scenario
+
+    platform = load_platform(options.platform or "juno-r2")
+    scenario = load_scenario(options.source, platform)
+    files = kit(scenario, platform, activity_of(platform))
+    folder = Path(options.out or scenario.name.replace("/", "-"))
+    if folder.exists():
+        raise RequestError(f"--out {folder} already exists; choose another name")
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    if options.json:
+        print_json({"folder": str(folder), "files": [*files]})
+    else:
+        print("\n".join(shown(folder / name) for name in files))
+    return 0
 
 
 def _check(made: Imported, out: Path, platform: str, options: argparse.Namespace) -> int:

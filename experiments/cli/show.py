@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eascope.experiments.cli.options import add_all, add_power
 from eascope.experiments.cli.output import measured, print_columns, print_json, run_object
-from eascope.experiments.cli.request import billing_of
+from eascope.experiments.cli.request import billing_of, machine_of
 
 if TYPE_CHECKING:
     from eascope.experiments.runs.finished import BilledBy
@@ -57,13 +57,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _result(run: Run, billing: BilledBy, *, whole: bool) -> tuple[dict[str, Any], str]:
     """A finished run's ``result.json``, and the same as text."""
+    from eascope.analysis import choice, decisions
     from eascope.analysis.compare import comparison
-    from eascope.analysis.decisions import of_first_runs
-    from eascope.analysis.decisions import text as decisions_text
-    from eascope.experiments.runs.finished import derived_by, platform_of
+    from eascope.experiments.runs.finished import derived_by
+    from eascope.experiments.runs.inputs import simulated_with
 
-    derived = derived_by(run, billing)
+    derived, simulated = derived_by(run, billing), simulated_with(run.path)
     variants = {run.cell.variant: [derived]}
-    text = measured(comparison(platform_of(run), variants), whole=whole)
-    text += decisions_text(of_first_runs(variants))
+    text = measured(comparison(simulated[0], variants), whole=whole)
+    text += decisions.text(decisions.of_first_runs(variants))
+    text += choice.text(choice.of_first_runs(variants, lambda: machine_of(billing, *simulated)))
     return derived.result.encode(), text

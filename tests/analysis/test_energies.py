@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eascope.analysis.energies import ComputedDecision, computed_decisions
+from eascope.analysis.energies import ComputedDecision, Load, computed_decisions
 from eascope.analysis.trace import Trace, TraceError
 
 
@@ -35,6 +35,8 @@ def migrated(pid: int, orig: int, dest: int, on: int = 0) -> tuple[int, str, str
 
 
 SWITCH = (0, "sched_switch", "prev_comm=x prev_pid=1 ...")
+#: By CPU, the domain's load without the task and with it.
+SAME = dict.fromkeys((1, 2, 4), (Load(9, 8), Load(9, 8)))
 #: Whether it was woken, where from, where to, and the energies by CPU.
 Taken = tuple[bool, int, int, dict[int, int]]
 
@@ -55,7 +57,7 @@ def test_a_task_moves_where_it_adds_least() -> None:
             SWITCH,
         )
     )
-    assert result == [ComputedDecision(20, "a b", 7, True, 1, 2, {1: 30, 2: 20, 4: 90})]
+    assert result == [ComputedDecision(20, "a b", 7, True, 1, 2, {1: 30, 2: 20, 4: 90}, SAME)]
 
 
 def test_a_task_that_does_not_migrate_stays_where_it_slept() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from eascope.analysis.compare import comparison
 from eascope.analysis.difference import difference
 from eascope.analysis.null import Null
 from eascope.analysis.records.result import Percentiles
@@ -83,6 +84,13 @@ def test_a_sign_that_depends_on_the_model_is_mixed(platform: Platform) -> None:
     assert torn.verdict == MIXED
     (note,) = torn.notes
     assert "energy depends on power model (less as configured, more with derived)" in note
+
+
+def test_each_further_variant_has_a_row(platform: Platform) -> None:
+    two = outcome(platform, energy=0.9).comparison
+    dear = [run("dear", seed, 1.1, 1.0, 5.0) for seed in range(20)]
+    three = comparison(platform, {**two.variants, "dear": dear})
+    assert [Outcome(three, name).verdict for name in ("mine", "dear")] == [BETTER, WORSE]
 
 
 def test_a_task_without_change_is_not_shown_for_one_with(platform: Platform) -> None:

@@ -13,6 +13,7 @@ import pytest
 from eascope.analysis.compare import OTHER_WORK_PERCENT
 from eascope.analysis.difference import difference
 from eascope.analysis.known.origin import DATA, Origin
+from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.runs.request import resolve
 from eascope.experiments.scenario.names import names
@@ -152,10 +153,7 @@ def test_loads_that_settle_under_mainline_have_variants_that_switch_from_it(name
 
 
 def test_every_statement_is_in_a_plan() -> None:
-    """Of every scenario, under the conditions of its source where it states any.
-
-    CPUs that poll take minutes of a host's time: research/latency-nice has shorter scenarios.
-    """
+    """Of every scenario, under the conditions of its source where it states any."""
     had = {
         (scenario, entry["statement"])
         for name in COMPARED
@@ -165,9 +163,21 @@ def test_every_statement_is_in_a_plan() -> None:
         (name, entry.statement)
         for name in names()
         for entry in load_scenario(name, load_platform("juno-r2")).expect
-        if entry.variant != "latnice-idlegate-poll" and name not in NOT_RUN
+        if name not in NOT_RUN
     }
     assert left - had == set()
+
+
+def test_a_sentence_of_a_source_has_the_seeds_that_a_verdict_needs() -> None:
+    for name in COMPARED:
+        plan = plan_of(STUDIES / name)
+        seeds = {
+            group.head: min(group.compared.seeds or plan.seeds, plan.seeds)
+            for group in asked(plan)
+            if not group.compared.engine
+        }
+        for head, _, entry in planned_statements(plan):
+            assert not entry.get("states") or seeds[head] >= ENOUGH_FOR_VERDICT, (head, entry)
 
 
 def test_every_sentence_of_a_source_is_stated_or_has_a_reason() -> None:
@@ -185,7 +195,10 @@ FILE = "experiments/scenarios/uclamp/intro-example.toml"
 
 
 def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
-    """Verdicts on other words or another setup are left out; others have today's source."""
+    """Verdicts on other words or another setup are left out; others have today's source.
+
+    So are those without the variant under which the statement must fail.
+    """
     compared = {
         **{"platform": "juno-r2", "scenario": ["uclamp/intro-example"]},
         **{"variant": ["mainline", "uclamp-sum"]},
@@ -201,7 +214,8 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
         | {"source": "the old words"}
         for bound in (50, 70)
     )
-    verdicts = as_stated({"verdicts": [today, before]}, plan)["verdicts"]
+    cells = [{**row, "variant": "uclamp-sum"}]
+    verdicts = as_stated({"verdicts": [today, before], "cells": cells}, plan)["verdicts"]
     assert [(each["conditions"], each["variant"], each["verdict"]) for each in verdicts] == [
         ("source", "mainline", "shown"),
         ("source", "uclamp-sum", NOT_YET),
@@ -211,8 +225,9 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
     assert verdicts[0]["source"].startswith("introduction, maximum")
     assert {each["states"] for each in verdicts} == {1}
     for digest, word in ((files_of(plan)[FILE], "shown"), ("of another setup", NOT_YET)):
-        record = {"verdicts": [today], "origins": [{"files": {FILE: digest}}]}
+        record = {"verdicts": [today], "cells": cells, "origins": [{"files": {FILE: digest}}]}
         assert as_stated(record, plan)["verdicts"][0]["verdict"] == word
+    assert as_stated({"verdicts": [today]}, plan)["verdicts"][0]["verdict"] == NOT_YET
 
 
 def test_a_sentence_is_shown_where_all_of_its_statements_are() -> None:

@@ -7,13 +7,15 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from eascope.analysis.compare import comparison
-from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.records.verdict import Effect, Verdict
+from eascope.analysis.reply import Outcome
 from eascope.analysis.robust import AtValue
 from eascope.host.errors import EascopeError, RequestError
 from research.draw import drawn, size
@@ -106,6 +108,8 @@ def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
     assert other["assumed_by"] == ["", "power"]
     assert other["assumed_low"] == other["change"]
     assert other["assumed_high"] == 200
+    assert base["checked"] is None
+    assert other["checked"] == Outcome(replace(asked_values, assumed=[dear, bare])).cells()[1:]
     rows = [
         dict(zip(record["axes"]["columns"], row, strict=True)) for row in record["axes"]["rows"]
     ]
@@ -204,6 +208,26 @@ def test_a_statement_on_what_was_not_measured_stays_in_the_record() -> None:
     assert verdict_row(replace(absent, met=False))[3] == absent.verdict == "undecided"
     depends = replace(absent, met=True, verdict="depends on", depends_on=("shared_power", "power"))
     assert verdict_row(depends)[3] == "depends on shared power and power model"
+
+
+def test_the_effect_of_a_record_is_that_of_the_comparison_that_decides() -> None:
+    """One of a size, the first that is refuted, else the first that is open."""
+
+    def effect(value: float, stated: tuple[float | None, float | None] = (0.0, None)) -> Effect:
+        return Effect(value, value - 1, value + 1, stated, "%", True, True, None)
+
+    three = "energy_j.total > 1 and energy_j.total > 2 and energy_j.total > 3"
+    of = partial(Verdict, "cas", three, "a source", met=True)
+    for values, place in (
+        *(((5, 6, 7), 0), ((5, 0.5, 7), 1), ((5, 0.5, -7), 2), ((-5, 6, -7), 0)),
+    ):
+        verdict = of(effects=tuple(effect(value) for value in values))
+        assert verdict.decisive == place
+        assert verdict_row(verdict)[4] == values[place]
+    sized = of(effects=tuple(map(effect, (5, -6, 7))), size_percent=7.0, size_of=3)
+    assert verdict_row(sized)[4] == 7
+    few = Effect(1.0, None, None, (None, 3.0), "", False, True, None)
+    assert (few.verdict, effect(1, (None, 3.0)).verdict) == ("undecided", "shown")
 
 
 def test_the_size_of_a_statement_is_its_scenarios() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eascope.host.errors import EascopeError
-from research import site
+from research import latest, site
 from research.site import ROOT, copied, navigation, slug, sources
 from tests.support.markdown import anchors, pages
 
@@ -55,6 +55,7 @@ def test_a_wrong_link_ends_the_build(
     (tmp_path / "docs").mkdir()
     (tmp_path / "README.md").write_text(f"# eascope\n\n{link}\n")
     (tmp_path / "docs" / "README.md").write_text("# Documentation\n")
+    monkeypatch.setattr(latest, "write", lambda _: [])
     monkeypatch.setattr(site, "ROOT", tmp_path)
     monkeypatch.setattr(site, "SITE", tmp_path / "site")
     monkeypatch.setattr(site, "sources", lambda: [Path("README.md"), Path("docs/README.md")])

@@ -83,7 +83,9 @@ def answered(series: Path, juno: Platform, monkeypatch: pytest.MonkeyPatch) -> A
     def answering(energy: float) -> None:
         result = outcome(juno, energy).comparison
         monkeypatch.setattr(
-            compare, "answers", lambda every: [Answered(result, None, {}, "ab" * 32) for _ in every]
+            compare,
+            "answers",
+            lambda every: [Answered(result, None, {}, {}, "ab" * 32) for _ in every],
         )
         monkeypatch.setattr(
             compare, "draw", lambda folder, _: Drawn(folder, {}, folder / "report.html")

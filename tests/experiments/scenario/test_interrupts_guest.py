@@ -6,12 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from eascope.experiments.scenario.names import ROOT
 from tests.support.command import ran
 from tests.support.linux import events
 from tests.support.scenarios import write
 
-pytestmark = [pytest.mark.guest, pytest.mark.kernels("base+irq")]
+pytestmark = [pytest.mark.guest, pytest.mark.kernels("base+io+irq")]
 
+#: With a task that waits for a device a scenario has the kernel of the test of devices, which is
+#: built once for both.
+DEVICE = """
+[[task]]
+name = "device"
+cpus = "little:3"
+[[task.phase]]
+run_us = 50
+io_us = 50_000
+"""
 #: A task on a CPU with interrupts, one beside it, and two idle CPUs with others.
 MORE = """
 [[task]]
@@ -41,7 +52,7 @@ def test_interrupts_take_their_time_and_no_task_works_in_it(engine: str, tmp_pat
         tmp_path,
         task='cpus = "big:0"',
         phase="run_us = 3_000\nperiod_us = 10_000",
-        more=MORE,
+        more=MORE + DEVICE,
         window="warmup_ms = 300\nshort_ms = 1_000\nfull_ms = 1_000",
     )
     printed = ran(scenario, "--no-noise", "--engine", engine)
@@ -57,7 +68,11 @@ def test_a_task_leaves_a_cpu_that_interrupts_have_made_too_small(tmp_path: Path)
 
     update_irq_load_avg() takes their time as just before it, so an idle CPU's falls by more.
     """
-    printed = ran("eas/interrupted-big", "--events", "lisa__sched_cpu_capacity")
+    file = tmp_path / "interrupted-big.toml"
+    file.write_text(
+        (ROOT / "eas/interrupted-big.toml").read_text().replace("[window]", DEVICE + "[window]")
+    )
+    printed = ran(file, "--events", "lisa__sched_cpu_capacity")
     assert [each["met"] for each in printed["expect"]] == [True]
     capacities: dict[int, list[int]] = {4: [], 5: []}
     for event in events(Path(printed["run"]) / "trace.dat"):
