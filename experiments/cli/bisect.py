@@ -106,12 +106,12 @@ def _answer(bisection: Bisection, ends: tuple[Tested, Tested] | None) -> list[st
     if ends is None:
         seen = visible(last.verdict.effects[0]) if last.verdict else ""
         return [
-            f"no step is shown to change it: all {last.step} together: {last.words}"
-            + (f"; {seen} would have been shown" if seen else "")
+            f"no step makes it hold; all {last.step} together: {last.words}"
+            + (f"; {seen} would hold" if seen else "")
         ]
     below, first = ends
     subject = bisection.steps[first.step].subject
-    lines = [f"step {first.step} is the first that is shown to change it: {subject}"]
+    lines = [f"step {first.step} is the first with which it holds: {subject}"]
     if skipped := ", ".join(map(str, range(below.step + 1, first.step))):
         lines.append(f"it may also be one that does not build: {skipped}")
     if below.word == UNDECIDED:

@@ -117,16 +117,16 @@ def test_expectations_are_judged_at_every_value(platform: Platform) -> None:
     assert [verdict.verdict for verdict in result.as_asked] == ["shown", "refuted"]
     assert (more.verdict, misses.verdict) == (DEPENDS, "refuted")
     assert (more.depends_on, misses.depends_on) == (("axis1",), ())
-    assert more.reason == "shown as configured, refuted with other"
-    assert counts(result.verdicts) == "0 shown, 1 refuted, 0 undecided, 1 depends on an assumption"
+    assert more.reason == "holds as configured, refuted with other"
+    assert counts(result.verdicts) == "0 hold, 1 refuted, 0 undecided, 1 depends on a model axis"
     statement = "claim (cas): energy_j.total > energy_j.total[mainline] -- depends on axis1"
     assert f"{statement}: 0.251 against 0.2047, +" in glance(result)
     assert expectation_lines(result) == [
-        f"1: {statement} (shown as configured, refuted with other)",
+        f"1: {statement} (holds as configured, refuted with other)",
         "2: claim (cas): missed_deadlines < 1 -- refuted at every value",
     ]
     refuted, _ = robust(platform, 1.0, asked=0.6).verdicts
-    assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as configured, shown with other")
+    assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as configured, holds with other")
 
 
 @pytest.mark.parametrize(("factor", "also"), [(1.0, ("bad",)), (0.7, ())])
