@@ -72,7 +72,7 @@ def _energy(comparison: Comparison, name: str) -> str:
 
 
 def _assumed(comparison: Comparison, name: str, energy: Line) -> str:
-    """``assumptions -12.0 .. -9.1 by idle entry/exit power``, with the axis that gives each end.
+    """``model range -12.0 .. -9.1 by idle entry/exit power``, with the axis that gives each end.
 
     Empty where no other value of a model axis makes a difference that is printed.
     """
@@ -85,8 +85,8 @@ def _assumed(comparison: Comparison, name: str, energy: Line) -> str:
         return ""
     axes = list(dict.fromkeys(axis_words(end.axis) for end in ends if end.axis))
     if len(axes) == 1:
-        return f"assumptions {low} .. {high} by {axes[0]}"
-    return f"assumptions {low} by {axes[0]} .. {high} by {axes[1]}"
+        return f"model range {low} .. {high} by {axes[0]}"
+    return f"model range {low} by {axes[0]} .. {high} by {axes[1]}"
 
 
 def _parts(comparison: Comparison, name: str) -> Iterator[str]:

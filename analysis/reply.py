@@ -94,7 +94,7 @@ class Outcome:
 
     @cached_property
     def depends(self) -> str:
-        """On which model parameters the sign of the energy depends, in words; mostly empty."""
+        """On which model axes the sign of the energy depends, in words; mostly empty."""
         joint = self.comparison.overall(self._name)
         return joint.words if joint.word == DEPENDS else ""
 

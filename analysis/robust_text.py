@@ -35,7 +35,7 @@ def robust_table(comparison: Comparison) -> Table:
     """A row per value: runs of its own, differences in percent, and every verdict by number."""
     names, verdicts = comparison.names[1:], comparison.as_asked
     columns = (
-        *(Column("parameter", "left"), Column("value", "left"), Column("extra runs")),
+        *(Column("model axis", "left"), Column("value", "left"), Column("extra runs")),
         *(Column(name, "left", "%") for name in names),
         *(Column(str(number), "left") for number in range(1, len(verdicts) + 1)),
     )
@@ -89,7 +89,7 @@ def expectation_lines(comparison: Comparison) -> list[str]:
 def robust_text(comparison: Comparison) -> str:
     """The block below a comparison: the table, the expectations, axes that were not varied."""
     head = (
-        f"sensitivity to model parameters, one at a time: {energy_label(comparison)} compared with "
+        f"model axes, one at a time: {energy_label(comparison)} compared with "
         f"{comparison.baseline}'s; the report has the source of every value"
     )
     lines = ["", head, robust_table(comparison).text(), *expectation_lines(comparison)]

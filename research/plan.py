@@ -47,7 +47,7 @@ class Compared:
         default=False,
     )
     robust: tuple[str, ...] = key(
-        "model parameters to vary that need extra runs", choices=tuple(AXES), default=()
+        "model axes to vary that need extra runs", choices=tuple(AXES), default=()
     )
     printed: tuple[str, ...] = key(
         "further measures, such as hackbench.time_s of a program", default=()

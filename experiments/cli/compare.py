@@ -59,9 +59,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="AXES",
-        help="sensitivity analysis: also compare with unknown model parameters of the board "
-        "changed, one at a time; a result holds only if it holds for every value; AXES, as in "
-        f"--robust=dvfs,llc, selects parameters from {', '.join(AXES)} (default: all)",
+        help="sensitivity analysis: also compare at the other values of the model axes (what is "
+        "unknown of the board), one axis at a time; a claim holds only if it holds at every value; "
+        f"AXES, as in --robust=dvfs,llc, selects from {', '.join(AXES)} (default: all)",
     )
     parser.add_argument(
         "--format",

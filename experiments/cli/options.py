@@ -91,9 +91,7 @@ def add_cell(
         _add_own(parser.add_argument_group("kernels of your own"))
     else:
         parser.set_defaults(kernel=[], patch=[], boot=[], switch=[])
-    _add_controls(
-        parser.add_argument_group("model parameters, to see whether a result depends on them")
-    )
+    _add_controls(parser.add_argument_group("settings, to see whether a result depends on them"))
 
 
 def _add_own(group: argparse._ArgumentGroup) -> None:

@@ -79,9 +79,9 @@ def test_few_seeds_give_no_verdict_but_a_range(platform: Platform) -> None:
     two = robust(platform, 0.6, seeds=2)
     assert two.overall("cas").word == NO_TEST
     (answer,) = answers(two)
-    assert "%; assumptions -24.9 .. +25.1 by axis0); 2 seeds, not tested (use --seeds 20" in answer
+    assert "%; model range -24.9 .. +25.1 by axis0); 2 seeds, not tested (use --seeds 20" in answer
     (answer,) = answers(robust(platform, 1.1, seeds=1))
-    assert "(+25.0 %; assumptions +25.0 .. +37.5 by axis0); one seed, not tested" in answer
+    assert "(+25.0 %; model range +25.0 .. +37.5 by axis0); one seed, not tested" in answer
     (answer,) = answers(robust(platform, 1.1, seeds=10))
     assert answer.endswith("), 10 seeds (a verdict needs 20 seeds)")
 
@@ -91,21 +91,21 @@ def test_few_seeds_give_no_verdict_but_a_range(platform: Platform) -> None:
     [
         ((), ""),
         ((1.0,), ""),
-        ((1.1,), "; assumptions +{0} .. +{1} by axis0)"),
-        ((0.9,), "; assumptions +{1} .. +{0} by axis0)"),
-        ((1.1, 1.2), "; assumptions +{0} .. +{2} by axis1)"),
-        ((1.1, 0.9), "; assumptions +{2} by axis1 .. +{1} by axis0)"),
+        ((1.1,), "; model range +{0} .. +{1} by axis0)"),
+        ((0.9,), "; model range +{1} .. +{0} by axis0)"),
+        ((1.1, 1.2), "; model range +{0} .. +{2} by axis1)"),
+        ((1.1, 0.9), "; model range +{2} by axis1 .. +{1} by axis0)"),
     ],
     ids=["no axis", "no change", "above", "below", "the farther", "both"],
 )
 def test_the_answer_has_both_intervals(
     platform: Platform, factors: Sequence[float], words: str
 ) -> None:
-    """Seeds and assumptions stand beside each other; where no assumption matters, seeds alone."""
+    """Seeds and model range stand beside each other; where no axis matters, seeds alone."""
     every = [at(platform, factor).total.differences["cas"].percent for factor in (1.0, *factors)]
     (answer,) = answers(robust(platform, *factors))
     assert words.format(*(f"{percent:.1f}" for percent in every)) in answer
-    assert ("assumptions" in answer) is ("(seeds +" in answer) is bool(words)
+    assert ("model range" in answer) is ("(seeds +" in answer) is bool(words)
     assert answer.startswith("cas uses")
     assert answer in glance(robust(platform, *factors))
 

@@ -358,7 +358,7 @@ def test_the_command_from_end_to_end(finished: list[str]) -> None:
     assert "robust" in Path(record["folder"]).name
     text = output_of(*finished)
     assert text.splitlines()[0] == record["answer"][0]
-    assert "sensitivity to model parameters, one at a time: " in text
+    assert "model axes, one at a time: " in text
     text = output_of(*finished, "--dry-run")
     assert "axis shared_power, off: no run" in text
     assert "axis delayed_dequeue, off: 0 of 20 runs missing" in text
@@ -377,12 +377,12 @@ def test_what_needs_no_run_is_always_there(finished: list[str]) -> None:
     assert (low["percent"], high["percent"]) == (min(percents), max(percents))
     ends = [f"{round(end['percent'], 1):+.1f}" for end in (low, high)]
     sentence, line = record["answer"][:2]
-    assert "; assumptions " in sentence
+    assert "; model range " in sentence
     assert all(end in sentence for end in ends)
     assert line.startswith("difference: ")
     text = output_of(*command)
     assert text.splitlines()[:2] == [sentence, line]
-    assert "model parameters, one at a time" not in text
+    assert "model axes, one at a time" not in text
     assert "robust" not in Path(record["folder"]).name
     page = Path(record["report"]).read_text()
     assert '<section id="axes">' in page
