@@ -115,13 +115,13 @@ def _lead(comparison: Comparison) -> str:
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
         f"({escape(error_words(comparison.variants[comparison.baseline][0]))}; {elided}). "
         f"{escape(cell.duration).capitalize()} window of {window:.3f} s, "
-        f"{seeds} seed{'s' if seeds != 1 else ''}. {_set_otherwise(comparison)}"
+        f"{seeds} seed{'s' if seeds != 1 else ''}. {_non_default_settings(comparison)}"
         f"{_spread_note(comparison)}</p>"
     )
 
 
-def _set_otherwise(comparison: Comparison) -> str:
-    words, source = comparison.set_otherwise, comparison.against_source
+def _non_default_settings(comparison: Comparison) -> str:
+    words, source = comparison.non_default_settings, comparison.against_source
     text = f"Non-default settings: <b>{escape(words)}</b>. " if words else ""
     return text + (f"{escape(source[:1].upper() + source[1:])}. " if source else "")
 

@@ -225,7 +225,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     from eascope.experiments.runs.measure import Group, seeded
     from eascope.experiments.runs.request import null_requests, resolve
     from eascope.power.choice import power_of
-    from eascope.power.given import USUAL, given_model
+    from eascope.power.given import DEFAULT_MODEL, given_model
 
     variants = list(dict.fromkeys(options.variants))
     if len(variants) < 2:
@@ -234,7 +234,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     given = given_model(options.em, options.em_error)
     billing = billing_of(options)
     # Verdicts under another energy model are compared with those under the usual one.
-    models = [given] if given.usual else [given, USUAL]
+    models = [given] if given.is_default else [given, DEFAULT_MODEL]
     firsts = [
         [resolve(request_of(options, variant, 0, model)) for variant in variants]
         for model in models
@@ -289,7 +289,7 @@ def words(asked: Asked) -> list[str]:
     usual = billing.power == first.platform.billing.default
     parts += knob_words(replace(billing, power=None) if usual else billing)
     parts += ["robust"] if asked.robust else []
-    parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
+    parts += [] if request.energy_model.is_default else ["em", request.energy_model.source]
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 
 
