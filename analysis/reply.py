@@ -24,8 +24,8 @@ LEAST = 0.1
 #: Columns of a mail.
 WIDTH = 72
 _LEGEND = (
-    "*: seen at 95 %. energy: per unit of work, with its interval. p99: wake-up latency of the "
-    "task whose p99 changes most. late: frames, or else deadlines, per run."
+    "*: significant at 95 %. energy: per unit of work, with its interval. p99: wake-up latency of "
+    "the task whose p99 changes most. late: frames, or else deadlines, per run."
 )
 
 
@@ -119,7 +119,7 @@ class Outcome:
         sizes = zip(("energy", "p99"), (self.energy, *self.latencies[:1]), strict=False)
         shown = [f"{what} {c.could:.1f} %" for what, c in sizes if c.could is not None]
         if self.verdict == SAME and shown:
-            yield f"{self.where}: would have been seen: {', '.join(shown)}"
+            yield f"{self.where}: would have been significant: {', '.join(shown)}"
         if self.depends:
             yield f"{self.where}: energy {self.depends}"
 

@@ -16,7 +16,7 @@ from eascope.experiments.cli.request import warn
 if TYPE_CHECKING:
     from eascope.experiments.runs.bisect import Bisection, Tested
 
-SUMMARY = "find the patch of a series from which on a statement is true, with few builds"
+SUMMARY = "find the first patch of a series with which a statement holds, with few builds"
 EXAMPLE = "eascope bisect ~/my-idea --energy +2% --platform juno-r2 --scenario eas/video-playback"
 
 

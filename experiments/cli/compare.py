@@ -67,8 +67,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=("text", "md", "csv", "latex"),
         default="text",
-        help="how to print: text (default), or the table alone for Markdown, a spreadsheet, a "
-        "paper (booktabs); with --all of every measure",
+        help="output: text (default), or only the table as Markdown, CSV or LaTeX (booktabs); "
+        "with --all, of every measure",
     )
     add_cell(parser)
     add_billing(parser)
