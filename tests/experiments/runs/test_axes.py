@@ -381,7 +381,7 @@ def test_what_needs_no_run_is_always_there(finished: list[str]) -> None:
     assert (low["percent"], high["percent"]) == (min(percents), max(percents))
     ends = [f"{round(end['percent'], 1):+.1f}" for end in (low, high)]
     sentence, line = record["answer"][:2]
-    assert "; model range " in sentence
+    assert "model range " in sentence
     assert all(end in sentence for end in ends)
     assert line.startswith("difference: ")
     text = output_of(*command)
