@@ -12,13 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from eascope.analysis.difference import Difference
-from eascope.analysis.records.verdict import (
-    DEPENDS,
-    ENOUGH_FOR_VERDICT,
-    SHOWN,
-    Verdict,
-    printed,
-)
+from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT, SHOWN, Verdict
+from eascope.analysis.verdict_text import printed
 from eascope.configs.knobs import axis_words
 
 #: What an interval says of a difference.

@@ -16,9 +16,13 @@ from eascope.analysis.records.verdict import (
     UNDECIDED,
     Effect,
     Verdict,
-    printed,
 )
 from eascope.configs.knobs import axis_words
+
+
+def printed(word: str) -> str:
+    """A stored word as people read it: records and ``--json`` keep `SHOWN` for ``holds``."""
+    return "holds" if word == SHOWN else word
 
 
 def details(verdict: Verdict) -> str:

@@ -19,7 +19,8 @@ from typing import Any
 import jinja2
 
 from eascope.analysis.known.origin import Origin, older
-from eascope.analysis.records.verdict import NOT_CURRENT, REFUTED, SHOWN, UNDECIDED, printed
+from eascope.analysis.records.verdict import NOT_CURRENT, REFUTED, SHOWN, UNDECIDED
+from eascope.analysis.verdict_text import printed
 from eascope.experiments.scenario.sources import stated
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError, check_names
@@ -46,9 +47,7 @@ PAGE, RECORD = "page.md", "record.json"
 INDEX = "README"
 _INDEX_HEAD = (STUDIES / "index.md").read_text(encoding="utf-8")
 
-#: The first of the words for a verdict on a page.
 HOLDS = printed(SHOWN)
-
 #: A row of a record's table.
 Row = Mapping[str, Any]
 
@@ -118,13 +117,8 @@ def _seen(value: Any) -> Any:  # noqa: ANN401 - JSON
     if not isinstance(value, dict):
         return value
     if value.keys() == {"columns", "rows"}:
-        return [
-            {
-                name: printed(cell) if name == "verdict" else cell
-                for name, cell in zip(value["columns"], row, strict=True)
-            }
-            for row in value["rows"]
-        ]
+        found = [dict(zip(value["columns"], row, strict=True)) for row in value["rows"]]
+        return [row | {key: printed(row[key]) for key in row.keys() & {"verdict"}} for row in found]
     return {name: _seen(inner) for name, inner in value.items()}
 
 

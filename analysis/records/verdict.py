@@ -13,8 +13,8 @@ ENOUGH_FOR_VERDICT = 20
 #: Of intervals, where one statement is judged.
 LEVEL = 0.95
 SHOWN, REFUTED, UNDECIDED = "shown", "refuted", "undecided"
-#: In the place of a verdict: not all values of the model axes give it; no run has its measure;
-#: no run of a record is of this statement, setup and kernel.
+#: In the place of a verdict: not all values of the model axes give it; no run measures it; a page's
+#: record has no run of this statement, setup and kernel.
 DEPENDS, NOT_MEASURED, NOT_CURRENT = "depends on", "not measured", "no current runs"
 
 
@@ -85,11 +85,6 @@ class Verdict(Record):
     def explained(self) -> str:
         """The finding, where not every seed meets the statement."""
         return self.finding if self.met is not None and self.seeds_met < self.seeds else ""
-
-
-def printed(word: str) -> str:
-    """A stored word as people read it: records and ``--json`` keep `SHOWN` for ``holds``."""
-    return "holds" if word == SHOWN else word
 
 
 def few_seeds(seeds: int) -> str:

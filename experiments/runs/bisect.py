@@ -16,19 +16,11 @@ from itertools import count, takewhile
 from eascope.analysis.compare import Comparison
 from eascope.analysis.ranges import ranges_of
 from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.verdict import (
-    LEVEL,
-    REFUTED,
-    SHOWN,
-    UNDECIDED,
-    Effect,
-    Verdict,
-    printed,
-)
+from eascope.analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
 from eascope.analysis.rows import PER_WORK
 from eascope.analysis.statement import EQUAL, parse
 from eascope.analysis.statistics import ENOUGH
-from eascope.analysis.verdict_text import measured_words, stated_words
+from eascope.analysis.verdict_text import measured_words, printed, stated_words
 from eascope.analysis.verdicts import Results, judge
 from eascope.experiments.runs.cell import kernel_code
 from eascope.experiments.runs.finished import BilledBy
