@@ -13,6 +13,7 @@ import pytest
 from eascope.analysis.compare import OTHER_WORK_PERCENT
 from eascope.analysis.difference import difference
 from eascope.analysis.known.origin import DATA, Origin
+from eascope.analysis.records.verdict import NOT_CURRENT
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.runs.request import resolve
 from eascope.experiments.scenario.names import names
@@ -21,7 +22,6 @@ from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from research.draw import (
     INDEX,
-    NOT_CURRENT,
     PAGE,
     PAGES,
     RECORD,
