@@ -15,7 +15,7 @@ setup: .venv/ready ## Debian packages (as root or with sudo) and .venv
 .venv/ready: pyproject.toml host/setup.sh host/system-packages.txt
 	@host/setup.sh
 
-demo: setup ## the README's drawing: uclamp by maximum (mainline) and by sum, twenty seeds
+demo: setup ## the README's comparison and drawing: uclamp max against sum aggregation, 20 seeds
 	@$(EASCOPE) demo
 
 lint: setup ## ruff, mypy, import-linter and shellcheck

@@ -33,46 +33,28 @@ def entries(comparison: Comparison) -> list[list[str]]:
 
 
 def _energy(comparison: Comparison, name: str) -> str:
-    """``cas uses 10.5 % less energy than mainline (-13.9 .. -8.2), 20 seeds``."""
-    base, energy = comparison.baseline, comparison.primary
-    difference = energy.differences[name]
+    """``cas vs mainline: energy -10.5 % (95 % CI -13.9 .. -8.2; 20 seeds)``, and what limits it."""
+    energy = comparison.primary
+    difference, joint = energy.differences[name], comparison.overall(name)
     of_work = "" if energy is comparison.total else f" {energy.row.label}"
+    what = f"{name} vs {comparison.baseline}: energy{of_work}"
     seeds = f"{difference.seeds} seeds" if difference.seeds > 1 else "one seed"
-    assumed = _assumed(comparison, name, energy)
     if difference.clear is None:
-        words = "" if difference.percent is None else f"{difference.percent:+.1f} %"
-        within = "; ".join(filter(None, (words, assumed)))
-        return (
-            f"{base} uses {energy.mean(base):.2f} mJ{of_work}, {name} {energy.mean(name):.2f}"
-            f"{f' ({within})' if within else ''}; "
-            f"{seeds}, not tested (use --seeds {ENOUGH_FOR_VERDICT})"
-        )
+        seeds += f", not tested: use --seeds {ENOUGH_FOR_VERDICT}"
+    elif difference.seeds < ENOUGH_FOR_VERDICT:
+        seeds += f", a verdict needs {ENOUGH_FOR_VERDICT}"
     if difference.percent is None:
-        return f"{base} uses no energy, {name} {energy.mean(name):.2f} mJ{of_work}, {seeds}"
-    interval = percent_interval(difference)
-    within = f"seeds {interval}; {assumed}" if assumed else interval
-    few = difference.seeds < ENOUGH_FOR_VERDICT
-    reservation = f" (a verdict needs {ENOUGH_FOR_VERDICT} seeds)" if few else ""
-    joint = comparison.overall(name)
+        return f"{what} {energy.mean(name):.2f} mJ instead of none ({seeds})"
+    interval = "" if difference.clear is None else f"95 % CI {percent_interval(difference)}"
+    within = "; ".join(filter(None, (interval, _assumed(comparison, name, energy), seeds)))
+    end = "" if difference.clear in (None, True) else ": no significant difference"
     if joint.word == DEPENDS:
-        return (
-            f"{name} vs {base}: the sign of the difference in energy{of_work} {joint.words}; "
-            f"{difference.percent:+.1f} % ({within}), {seeds}{reservation}"
-        )
-    if not difference.clear:
-        return (
-            f"no significant difference in energy{of_work} between {name} and {base}: "
-            f"{difference.percent:+.1f} % ({within}), {seeds}"
-        )
-    word = "more" if difference.absolute > 0 else "less"
-    percent = f"{abs(difference.percent):.1f} %"
-    return (
-        f"{name} uses {percent} {word} energy{of_work} than {base} ({within}), {seeds}{reservation}"
-    )
+        end = f": sign {joint.words}"
+    return f"{what} {difference.percent:+.1f} % ({within}){end}"
 
 
 def _assumed(comparison: Comparison, name: str, energy: Line) -> str:
-    """``assumptions -12.0 .. -9.1 by idle entry/exit power``, with the axis that gives each end.
+    """``model range -12.0 .. -9.1 by idle entry/exit power``, with the axis that gives each end.
 
     Empty where no other value of a model axis makes a difference that is printed.
     """
@@ -85,8 +67,8 @@ def _assumed(comparison: Comparison, name: str, energy: Line) -> str:
         return ""
     axes = list(dict.fromkeys(axis_words(end.axis) for end in ends if end.axis))
     if len(axes) == 1:
-        return f"assumptions {low} .. {high} by {axes[0]}"
-    return f"assumptions {low} by {axes[0]} .. {high} by {axes[1]}"
+        return f"model range {low} .. {high} by {axes[0]}"
+    return f"model range {low} by {axes[0]} .. {high} by {axes[1]}"
 
 
 def _parts(comparison: Comparison, name: str) -> Iterator[str]:
@@ -96,12 +78,11 @@ def _parts(comparison: Comparison, name: str) -> Iterator[str]:
         yield from [f"difference: {whole.line}"] if whole else []
     elif whole and parts:
         percent = comparison.total.differences[name].percent
-        words = ["" if percent is None else f"{percent:+.1f} %"]
-        words += [_assumed(comparison, name, comparison.total)]
-        known = "; ".join(filter(None, words))
+        change = "" if percent is None else f" {percent:+.1f} %"
+        within = _assumed(comparison, name, comparison.total)
         yield from (
             f"difference: {parts.line}",
-            f"in total energy{f' ({known})' if known else ''}: {whole.line}",
+            f"total energy{change}{f' ({within})' if within else ''}: {whole.line}",
         )
 
 

@@ -288,7 +288,7 @@ class Comparison:
         return {name: mean_result(list(runs.values())) for name, runs in self.results.items()}
 
     @property
-    def set_otherwise(self) -> str:
+    def non_default_settings(self) -> str:
         """Controls that are not at their defaults, in words."""
         return control_text(self.cell.set_otherwise)
 

@@ -13,7 +13,7 @@ from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
 from eascope.analysis.statistics import ENOUGH, PAIRED_ABOVE
 from eascope.analysis.verdict_text import details, word
 from eascope.host.table import Section, Table
-from eascope.power.given import USUAL
+from eascope.power.given import DEFAULT_MODEL
 
 _INDENT = "  "
 #: Where what belongs to an expectation stands, and how wide its sentences are.
@@ -52,10 +52,10 @@ def conditions(comparison: Comparison) -> list[str]:
     return [
         f"engine {engine_words(cell)} ({elided}), {cell.duration} window of {window:.3f} s, "
         f"{_ranges(comparison.seeds)}, power model: {power}",
-        *([] if given == USUAL.words else [f"kernel's energy model: {given}"]),
+        *([] if given == DEFAULT_MODEL.words else [f"kernel's energy model: {given}"]),
         *(
-            [f"non-default settings: {comparison.set_otherwise}"]
-            if comparison.set_otherwise
+            [f"non-default settings: {comparison.non_default_settings}"]
+            if comparison.non_default_settings
             else []
         ),
         *([comparison.against_source] if comparison.against_source else []),

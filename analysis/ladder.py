@@ -92,26 +92,24 @@ class Ladder:
 
     @property
     def answer(self) -> str:
-        """One sentence: the step that changes most, or that no step is shown to change anything."""
+        """One sentence: the step that changes most, or that no step changes anything."""
         if self.compared is None:
             return "no step changes the code of the kernel: nothing was run"
         steps = [(rung, v) for rung in self.rungs if (v := self.against(rung, rung.before))]
         of = _energy(self.compared)
         seeds = f"{len(self.compared.seeds)} seeds"
-        shown = [(rung, verdict) for rung, verdict in steps if mark(verdict) == "*"]
-        rung, verdict = max(shown or steps, key=lambda step: abs(step[1].effects[0].value))
+        clear = [(rung, verdict) for rung, verdict in steps if mark(verdict) == "*"]
+        rung, verdict = max(clear or steps, key=lambda step: abs(step[1].effects[0].value))
         change = measured_words(verdict.effects[0], PERCENT_CHANGE)
         if len(self.compared.seeds) < ENOUGH_FOR_VERDICT:
             few = few_seeds(len(self.compared.seeds))
             return f"{rung.words} changes {of} most: {change}, not tested ({few})"
-        if not shown:
+        if not clear:
+            none = f"no step changes {of} significantly"
             if any(map(mark, (verdict for _, verdict in steps))):
-                return f"no step is shown under every assumption to change {of}, {seeds}"
+                return f"{none} over the whole model range, {seeds}"
             size = max(_half(verdict.effects[0]) for _, verdict in steps)
-            return (
-                f"no step is shown to change {of}, {seeds}; at each, a change above {size:.1f} % "
-                "would have been shown"
-            )
+            return f"{none}, {seeds}; at each, a change above {size:.1f} % would be significant"
         last = self.rungs[-1]
         whole = self.against(next(r for r in reversed(self.rungs) if r.before), self.base.variant)
         total = f"; all {last.number} steps: {_change(whole)} %" if whole else ""
@@ -160,7 +158,7 @@ class Ladder:
             *broken,
             f"mJ: {_energy(self.compared)}; change: from the step before that was run",
             *([f"p99: wake-up latency of {latency.row.path[1]}"] if latency else []),
-            f"*: shown, all steps together at 95 %; ?: {DEPENDS} an assumption; else undecided",
+            f"*: significant at 95 %, all steps together; ?: {DEPENDS} a model axis",
         ]
 
     @property
@@ -189,7 +187,7 @@ class Ladder:
 
 
 def mark(verdict: Verdict) -> str:
-    """``*`` where a change is shown, ``?`` where it depends on an assumption."""
+    """``*`` where a change is significant, ``?`` where it depends on a model axis."""
     if verdict.verdict == DEPENDS:
         return "?"
     return "*" if verdict.verdict in (SHOWN, REFUTED) and verdict.effects[0].value else ""

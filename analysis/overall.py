@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from eascope.analysis.difference import Difference
 from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT, SHOWN, Verdict
+from eascope.analysis.verdict_text import printed
 from eascope.configs.knobs import axis_words
 
 #: What an interval says of a difference.
@@ -76,7 +77,7 @@ class Overall:
     def words(self) -> str:
         """``less``, or ``depends on power model (less as configured, more with measured)``."""
         if self.word != DEPENDS:
-            return self.word
+            return printed(self.word)
         names = " and ".join(map(axis_words, self.axes))
         return f"{DEPENDS} {names} ({self.reason})"
 
@@ -86,10 +87,10 @@ class Overall:
         several = len(self.axes) > 1
         values: dict[str, list[str]] = {}
         for axis, value, word in self.differing:
-            shown = f"{axis_words(axis)} {value}" if several else value
-            values.setdefault(word, []).append(shown)
+            named = f"{axis_words(axis)} {value}" if several else value
+            values.setdefault(printed(word), []).append(named)
         others = (f"{word} with {', '.join(some)}" for word, some in values.items())
-        return ", ".join([f"{self.asked} {AS_ASKED}", *others])
+        return ", ".join([f"{printed(self.asked)} {AS_ASKED}", *others])
 
 
 def overall(asked: str, words: Iterable[tuple[str, str, str]]) -> Overall:

@@ -28,6 +28,8 @@ WORDS = {
     "shared": "shared parts",
 }
 IDLE, ALL = "idle", "all"
+#: Components by name in `Parts.line`; a single further one is named as well.
+MOST_NAMED = 3
 Key = TypeVar("Key", bound=Hashable)
 Number = TypeVar("Number", int, Fraction)
 
@@ -110,11 +112,15 @@ class Parts:
     def line(self) -> str:
         """``-4.1 mJ, of which big -4.0; by component: leaving idle states -3.0, busy -1.1``.
 
-        A cluster is named if its part is more than those of all others together; the others are
-        named as well if its part is more than the whole.
+        The biggest `MOST_NAMED` components are named, and the sum of the others. A cluster is named
+        if its part is more than those of all others together; the others are named as well if its
+        part is more than the whole.
         """
         whole = self.shown
-        words = [f"{name} {self.number(value)}" for name, value in whole.kinds.items() if value]
+        kinds = [(name, value) for name, value in whole.kinds.items() if value]
+        if len(kinds) > MOST_NAMED + 1:
+            kinds[MOST_NAMED:] = [("others", sum(value for _, value in kinds[MOST_NAMED:]))]
+        words = [f"{name} {self.number(value)}" for name, value in kinds]
         main, *others = map(abs, self.clusters.values())
         named = len(others) + 1 if main > abs(self.total) else int(main > sum(others))
         clusters = [(name, whole.clusters[name]) for name in self.clusters][:named]

@@ -25,8 +25,8 @@ LEAST = 0.1
 #: Columns of a mail.
 WIDTH = 72
 LEGEND = (
-    "*: seen at 95 %. energy: per unit of work, with its interval. p99: wake-up latency of the "
-    "task whose p99 changes most. late: frames, or else deadlines, per run."
+    "*: significant at 95 %. energy: per unit of work, with its interval. p99: wake-up latency of "
+    "the task whose p99 changes most. late: frames, or else deadlines, per run."
 )
 
 
@@ -99,7 +99,7 @@ class Outcome:
 
     @cached_property
     def depends(self) -> str:
-        """On which model parameters the sign of the energy depends, in words; mostly empty."""
+        """On which model axes the sign of the energy depends, in words; mostly empty."""
         joint = self.comparison.overall(self._name)
         return joint.words if joint.word == DEPENDS else ""
 
@@ -124,7 +124,7 @@ class Outcome:
         sizes = zip(("energy", "p99"), (self.energy, *self.latencies[:1]), strict=False)
         shown = [f"{what} {c.could:.1f} %" for what, c in sizes if c.could is not None]
         if self.verdict == SAME and shown:
-            yield f"{self.where}: would have been seen: {', '.join(shown)}"
+            yield f"{self.where}: would have been significant: {', '.join(shown)}"
         if self.depends:
             yield f"{self.where}: energy {self.depends}"
 

@@ -71,7 +71,7 @@ def page(
         ("parts", "What the difference is made of", _parts(comparison)),
         ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
-        ("axes", "Sensitivity to model parameters", _axes(comparison, figures)),
+        ("axes", "Model range", _axes(comparison, figures)),
         ("model", "The kernel's energy model", _energy_model(comparison, models)),
         (
             "figures",
@@ -115,13 +115,13 @@ def _lead(comparison: Comparison) -> str:
         f'<p class="note">Engine <b>{escape(engine_words(cell))}</b> '
         f"({escape(error_words(comparison.variants[comparison.baseline][0]))}; {elided}). "
         f"{escape(cell.duration).capitalize()} window of {window:.3f} s, "
-        f"{seeds} seed{'s' if seeds != 1 else ''}. {_set_otherwise(comparison)}"
+        f"{seeds} seed{'s' if seeds != 1 else ''}. {_non_default_settings(comparison)}"
         f"{_spread_note(comparison)}</p>"
     )
 
 
-def _set_otherwise(comparison: Comparison) -> str:
-    words, source = comparison.set_otherwise, comparison.against_source
+def _non_default_settings(comparison: Comparison) -> str:
+    words, source = comparison.non_default_settings, comparison.against_source
     text = f"Non-default settings: <b>{escape(words)}</b>. " if words else ""
     return text + (f"{escape(source[:1].upper() + source[1:])}. " if source else "")
 
@@ -191,9 +191,9 @@ def _axes(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
     if not comparison.assumed:
         return ""
     note = (
-        '<p class="note">The board\'s values of these parameters are unknown, so each is changed '
-        "by itself. A result holds only if it holds for every value. Extra runs are runs that only "
-        "this value needs; a value that changes only energy accounting needs none.</p>"
+        '<p class="note">The board\'s values on these model axes are unknown, so each axis is '
+        "varied by itself. A claim holds only if it holds at every value. Extra runs are runs that "
+        "only this value needs; a value that changes only energy accounting needs none.</p>"
     )
     lines = [*expectation_lines(comparison)]
     lines += [f"Not varied: {line}" for line in comparison.not_varied]
@@ -203,7 +203,7 @@ def _axes(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
         f"{note}{_wide(robust_table(comparison))}<ul>{items}</ul>"
         f"{_figures([name for name in figures if name == 'axes'], figures)}"
         f"<details><summary>Sources of the values</summary>"
-        f"{_words(('parameter', 'value', 'source'), sources)}</details>"
+        f"{_words(('model axis', 'value', 'source'), sources)}</details>"
     )
 
 

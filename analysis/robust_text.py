@@ -13,6 +13,7 @@ from eascope.analysis.difference import Difference
 from eascope.analysis.overall import AS_ASKED, Assumed, End, Overall, overall
 from eascope.analysis.records.verdict import Verdict
 from eascope.analysis.robust import AtValue
+from eascope.analysis.verdict_text import word
 from eascope.host.table import Column, Table
 
 
@@ -34,7 +35,7 @@ def robust_table(comparison: Comparison) -> Table:
     """A row per value: runs of its own, differences in percent, and every verdict by number."""
     names, verdicts = comparison.names[1:], comparison.as_asked
     columns = (
-        *(Column("parameter", "left"), Column("value", "left"), Column("extra runs")),
+        *(Column("model axis", "left"), Column("value", "left"), Column("extra runs")),
         *(Column(name, "left", "%") for name in names),
         *(Column(str(number), "left") for number in range(1, len(verdicts) + 1)),
     )
@@ -42,21 +43,19 @@ def robust_table(comparison: Comparison) -> Table:
     def differences(at: Assumed | None) -> Iterator[str]:
         return map(difference_words, differences_at(comparison, at).values())
 
-    rows: list[tuple[str, ...]] = [
-        (AS_ASKED, "", "-", *differences(None), *(verdict.verdict for verdict in verdicts))
-    ]
+    rows: list[tuple[str, ...]] = [(AS_ASKED, "", "-", *differences(None), *map(word, verdicts))]
     axis = ""
     for at in comparison.assumed:
         own = (at.verdict(verdict.variant, verdict.statement) for verdict in verdicts)
         rows.append(
             (
                 *("" if at.axis == axis else at.axis, at.value, str(at.own_runs)),
-                *(*differences(at), *(found.verdict if found else "-" for found in own)),
+                *(*differences(at), *(word(found) if found else "-" for found in own)),
             )
         )
         axis = at.axis
-    joint = [comparison.overall(name).word for name in names]
-    joint += [verdict.verdict for verdict in comparison.verdicts]
+    joint = [comparison.overall(name).words.partition(" (")[0] for name in names]
+    joint += map(word, comparison.verdicts)
     rows.append(("all", "", str(sum(at.own_runs for at in comparison.assumed)), *joint))
     return Table(columns, tuple(rows))
 
@@ -90,7 +89,7 @@ def expectation_lines(comparison: Comparison) -> list[str]:
 def robust_text(comparison: Comparison) -> str:
     """The block below a comparison: the table, the expectations, axes that were not varied."""
     head = (
-        f"sensitivity to model parameters, one at a time: {energy_label(comparison)} compared with "
+        f"model axes, one at a time: {energy_label(comparison)} compared with "
         f"{comparison.baseline}'s; the report has the source of every value"
     )
     lines = ["", head, robust_table(comparison).text(), *expectation_lines(comparison)]

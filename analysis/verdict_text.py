@@ -20,6 +20,11 @@ from eascope.analysis.records.verdict import (
 from eascope.configs.knobs import axis_words
 
 
+def printed(word: str) -> str:
+    """A stored word as people read it: records and ``--json`` keep `SHOWN` for ``holds``."""
+    return "holds" if word == SHOWN else word
+
+
 def details(verdict: Verdict) -> str:
     """The measured effect, the claimed range, and why there is no verdict, in one line."""
     parts = [
@@ -31,7 +36,7 @@ def details(verdict: Verdict) -> str:
     if not verdict.effects and verdict.met is not None:
         parts += [f"{left:.6g} against {right:.6g}" for left, right in verdict.sides]
     if verdict.seeds > 1:
-        parts.append(f"met in {verdict.seeds_met} of {verdict.seeds} seeds")
+        parts.append(f"holds in {verdict.seeds_met} of {verdict.seeds} seeds")
     if verdict.level != LEVEL:
         parts.append(f"intervals at {100 * verdict.level:.3g} %")
     parts += pairing(verdict)
@@ -44,23 +49,25 @@ def details(verdict: Verdict) -> str:
 
 
 def counts(verdicts: Sequence[Verdict]) -> str:
-    """``2 shown, 1 refuted, 3 undecided``; those that do not discriminate are not counted."""
+    """``2 hold, 1 refuted, 3 undecided``; those that do not discriminate are not counted."""
     counted = [verdict.verdict for verdict in verdicts if not verdict.also_shown_of]
-    words = [f"{counted.count(word)} {word}" for word in (SHOWN, REFUTED, UNDECIDED)]
+    words = {SHOWN: "hold", REFUTED: REFUTED, UNDECIDED: UNDECIDED}
     more = {
         "not counted": len(verdicts) - len(counted),
-        f"{DEPENDS} an assumption": counted.count(DEPENDS),
+        f"{DEPENDS} a model axis": counted.count(DEPENDS),
     }
-    return ", ".join([*words, *(f"{count} {word}" for word, count in more.items() if count)])
+    numbers = [f"{counted.count(of)} {word}" for of, word in words.items()]
+    return ", ".join([*numbers, *(f"{count} {word}" for word, count in more.items() if count)])
 
 
 def word(verdict: Verdict) -> str:
-    """``shown``, or ``depends on idle entry/exit power``."""
-    return " ".join([verdict.verdict, " and ".join(map(axis_words, verdict.depends_on))]).rstrip()
+    """``holds``, or ``depends on idle entry/exit power``."""
+    axes = " and ".join(map(axis_words, verdict.depends_on))
+    return f"{printed(verdict.verdict)} {axes}".rstrip()
 
 
 def short(verdict: Verdict) -> str:
-    """``shown: 0.4 against 131.1, -99.7 % (-99.8 .. -99.6)``, and why it is undecided."""
+    """``holds: 0.4 against 131.1, -99.7 % (-99.8 .. -99.6)``, and why it is undecided."""
     effect = ""
     if verdict.effects:
         effect = f": {measured_words(verdict.effects[0], ranges_of(verdict)[0])}"

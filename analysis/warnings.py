@@ -16,7 +16,7 @@ def warnings(comparison: Comparison) -> list[str]:
     return [
         *(*_never_ran(comparison), *_unfinished(comparison), *_other_work(comparison)),
         *_missed_interrupts(comparison),
-        *_stirred(comparison),
+        *_perturbation_in_window(comparison),
         *_hangs_on_idle(comparison),
         *_system_rate(comparison),
         *_window(comparison.cell),
@@ -67,7 +67,7 @@ def _missed_interrupts(comparison: Comparison) -> Iterator[str]:
                 yield f"interrupt {load} missed {periods} under {name}"
 
 
-def _stirred(comparison: Comparison) -> Iterator[str]:
+def _perturbation_in_window(comparison: Comparison) -> Iterator[str]:
     """Threads that only place the others, still there because CPUs had no time for them."""
     for name, by_seed in comparison.results.items():
         if times := [found for each in by_seed.values() if (found := each.more.get("stirred_s"))]:

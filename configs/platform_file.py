@@ -138,7 +138,7 @@ class PlatformFile(Placed):
     shared: ChipShared | None = maybe("a part that all CPUs of the chip share")
     curves: CurvesFile | None = maybe("power by the frequencies of several clusters")
     dvfs: _Dvfs = key("how frequencies change")
-    axes: Any = key("values of model parameters, for --robust", table=AXES_FILE, default={})
+    axes: Any = key("values of model axes, for --robust", table=AXES_FILE, default={})
     package_budget: PackageBudget | None = maybe("frequency limit by number of CPUs on")
     clock_floors: tuple[FloorsFile, ...] = key(
         "least frequency of a cluster while another runs fast", count=(1, 8), default=()

@@ -209,8 +209,8 @@ def _as_told(platform: Platform, percent: int) -> tuple[Cluster, ...]:
     )
 
 
-#: Nothing set otherwise.
-AS_IT_IS = Controls()
+#: Every control at its default.
+DEFAULT_CONTROLS = Controls()
 
 
 _REFERENCE = re.compile(r"([a-z0-9-]+)@([1-9]\d{0,4})")

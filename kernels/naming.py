@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from eascope.host.errors import RequestError, names_allowed, unknown
-from eascope.kernels.own import NOTHING, Own
+from eascope.kernels.own import NO_OWN, Own
 from eascope.kernels.provenance import KERNEL_SRC
 from eascope.kernels.queues import is_ported
 from eascope.kernels.releases import DEFAULT, RELEASES, release_of
@@ -38,12 +38,12 @@ def kernel_named(name: str) -> Kernel:
 
     :raises RequestError: an unknown name, or a queue that is not ported to that release.
     """
-    plain, place = _split("kernel", name, NOTHING)
+    plain, place = _split("kernel", name, NO_OWN)
     catalogue = load_catalogue()
     catalogue.check(plain)
     if plain not in catalogue.kernels:
         raise unknown("kernel", name, catalogue.kernels)
-    return _placed(catalogue.kernels[plain], "kernel", name, place, NOTHING)
+    return _placed(catalogue.kernels[plain], "kernel", name, place, NO_OWN)
 
 
 def kernel_below(kernel: Kernel, own: tuple[Path, ...] = ()) -> Kernel:
@@ -61,7 +61,7 @@ def kernel_below(kernel: Kernel, own: tuple[Path, ...] = ()) -> Kernel:
     return replace(kernel, name=name, series=series, own=own)
 
 
-def variant_named(name: str, own: Own = NOTHING) -> tuple[Kernel, Variant]:
+def variant_named(name: str, own: Own = NO_OWN) -> tuple[Kernel, Variant]:
     """A variant and its kernel: ``mainline``, ``mainline@7.3``, or a name from ``own``.
 
     :raises RequestError: an unknown name, one that is only planned, or a queue that is not ported

@@ -89,7 +89,7 @@ class Own:
         return next((change for change in self.changes if change.name == name), Change(name))
 
 
-NOTHING = Own()
+NO_OWN = Own()
 
 
 def read_own(

@@ -16,7 +16,7 @@ from eascope.configs.activity import Activity
 from eascope.configs.platform import CAPACITY_SCALE, Cluster, Platform
 from eascope.host.table import Column, Table
 from eascope.power.derived import DerivedPower, shared_microwatt
-from eascope.power.given import USUAL, GivenModel, as_given
+from eascope.power.given import DEFAULT_MODEL, GivenModel, as_given
 from eascope.power.level import load_level
 
 
@@ -87,7 +87,7 @@ def capacities_of(platform: Platform, cluster: Cluster) -> tuple[int, ...]:
 
 
 def em_rows(
-    platform: Platform, activity: Activity | None = None, model: GivenModel = USUAL
+    platform: Platform, activity: Activity | None = None, model: GivenModel = DEFAULT_MODEL
 ) -> list[EmRow]:
     """Published, derived and given energy model of ``platform``, and power at ``activity``.
 

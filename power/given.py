@@ -44,12 +44,12 @@ class GivenModel:
         return ", ".join([self.source, *(f"{name} {error:+g} %" for name, error in self.errors)])
 
     @property
-    def usual(self) -> bool:
+    def is_default(self) -> bool:
         """True if it is a run's default."""
-        return self == USUAL
+        return self == DEFAULT_MODEL
 
 
-USUAL = GivenModel()
+DEFAULT_MODEL = GivenModel()
 
 
 def given_model(source: str, errors: Sequence[str] = ()) -> GivenModel:

@@ -19,7 +19,8 @@ from typing import Any
 import jinja2
 
 from eascope.analysis.known.origin import Origin, older
-from eascope.analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
+from eascope.analysis.records.verdict import NOT_CURRENT, REFUTED, SHOWN, UNDECIDED
+from eascope.analysis.verdict_text import printed
 from eascope.experiments.scenario.sources import stated
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError, check_names
@@ -46,9 +47,7 @@ PAGE, RECORD = "page.md", "record.json"
 INDEX = "README"
 _INDEX_HEAD = (STUDIES / "index.md").read_text(encoding="utf-8")
 
-#: In the place of a verdict on what no run of a record was asked.
-NOT_YET = "not yet measured"
-
+HOLDS = printed(SHOWN)
 #: A row of a record's table.
 Row = Mapping[str, Any]
 
@@ -99,17 +98,17 @@ def as_stated(record: Any, plan: Study) -> Any:  # noqa: ANN401 - JSON
     for head, release, entry in planned:
         key = (*head, entry["variant"] + release, entry["statement"])
         file = file_of("experiments/scenarios", head[1])
-        found = {"verdict": NOT_YET, **had.get(key, {})}
+        found = {"verdict": NOT_CURRENT, **had.get(key, {})}
         bad = {(*head, name + release) for name in entry.get("fails_under", ())}
         if ran.get(file, setups[file]) != setups[file] or not bad <= cells:
-            found["verdict"] = NOT_YET
+            found["verdict"] = NOT_CURRENT
         of = {**dict(zip(keys, key, strict=True)), **none, **found}
         verdicts.append({**of, "source": entry["source"], "states": entry.get("states", 0)})
     return {**record, "verdicts": verdicts}
 
 
 def read(path: Path) -> Any:  # noqa: ANN401 - JSON
-    """A file of JSON or TOML, with its tables as lists of rows."""
+    """A file of JSON or TOML: its tables as lists of rows, verdicts as they are printed."""
     return _seen(read_file(path))
 
 
@@ -120,7 +119,8 @@ def _seen(value: Any) -> Any:  # noqa: ANN401 - JSON
     if not isinstance(value, dict):
         return value
     if value.keys() == {"columns", "rows"}:
-        return [dict(zip(value["columns"], row, strict=True)) for row in value["rows"]]
+        found = [dict(zip(value["columns"], row, strict=True)) for row in value["rows"]]
+        return [row | {key: printed(row[key]) for key in row.keys() & {"verdict"}} for row in found]
     return {name: _seen(inner) for name, inner in value.items()}
 
 
@@ -217,10 +217,10 @@ def size(verdict: Row) -> float | None:
 def of_sources(document: str, *verdicts: Sequence[Row]) -> dict[str, int]:
     """How many sentences of a document there are, and what runs say of them.
 
-    A sentence is shown where all of its statements are, and refuted where one is: under the
+    A sentence holds where all of its statements do, and is refuted where one is: under the
     conditions of its source, where it has runs under these.
     """
-    found: dict[str, int] = dict.fromkeys((SHOWN, REFUTED, UNDECIDED, NOT_YET, "untested"), 0)
+    found: dict[str, int] = dict.fromkeys((HOLDS, REFUTED, UNDECIDED, NOT_CURRENT, "untested"), 0)
     for number, sentence in stated().items():
         if sentence.document == document:
             every = [row for table in verdicts for row in table if row.get("states") == number]
@@ -233,9 +233,9 @@ def _together(verdicts: Sequence[Row]) -> str:
     words = {UNDECIDED if row["also_shown_of"] else row["verdict"] for row in verdicts}
     if REFUTED in words:
         return REFUTED
-    if not words or NOT_YET in words:
-        return NOT_YET
-    return SHOWN if words == {SHOWN} else UNDECIDED
+    if not words or NOT_CURRENT in words:
+        return NOT_CURRENT
+    return HOLDS if words == {HOLDS} else UNDECIDED
 
 
 def rows(table: Iterable[Row], **where: object) -> list[Row]:

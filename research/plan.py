@@ -16,7 +16,7 @@ from eascope.analysis.statement import parse
 from eascope.configs.knobs import AXES
 from eascope.configs.platform_file import load_platform
 from eascope.engines.registry import DEFAULT_ENGINE
-from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.controls import DEFAULT_CONTROLS, Controls
 from eascope.experiments.runs.request import Request
 from eascope.experiments.scenario.conditions import conditions_of
 from eascope.experiments.scenario.names import path_of
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STUDIES = ROOT / "research"
 PLAN = "study.toml"
 #: `StudyGroup.conditions`: those of a scenario's source, the platform's own.
-SOURCE, USUAL = "source", "platform"
+SOURCE, PLATFORM = "source", "platform"
 
 _platform = cache(load_platform)
 
@@ -47,7 +47,7 @@ class Compared:
         default=False,
     )
     robust: tuple[str, ...] = key(
-        "model parameters to vary that need extra runs", choices=tuple(AXES), default=()
+        "model axes to vary that need extra runs", choices=tuple(AXES), default=()
     )
     printed: tuple[str, ...] = key(
         "further measures, such as hackbench.time_s of a program", default=()
@@ -117,23 +117,23 @@ def asked(plan: Study) -> Iterator[StudyGroup]:
         platform = _platform(compared.platform).name
         for scenario in compared.scenarios:
             source, controls = compared.source_conditions, _of_source(scenario, platform)
-            if source and controls == AS_IT_IS:
+            if source and controls == DEFAULT_CONTROLS:
                 continue
-            controls = controls if source else AS_IT_IS
+            controls = controls if source else DEFAULT_CONTROLS
             for engine in filter(None, (DEFAULT_ENGINE, compared.engine)):
                 mode = compared.mode or None if engine == compared.engine else None
                 of = Request(compared.platform, "", scenario, engine, controls=controls, mode=mode)
                 requests = [replace(of, variant=variant) for variant in compared.variants]
-                yield StudyGroup(compared, scenario, SOURCE if source else USUAL, requests)
+                yield StudyGroup(compared, scenario, SOURCE if source else PLATFORM, requests)
 
 
 @cache
 def _of_source(scenario: str, platform: str) -> Controls:
     """The conditions of a scenario's source, if it states some that this platform can have."""
     if "source_conditions" not in scenario_table(path_of(scenario)):
-        return AS_IT_IS
+        return DEFAULT_CONTROLS
     had = conditions_of(scenario)
-    return had.controls if had.platform in ("", platform) else AS_IT_IS
+    return had.controls if had.platform in ("", platform) else DEFAULT_CONTROLS
 
 
 def planned_statements(

@@ -19,7 +19,7 @@ from eascope.analysis.derive import Derived
 from eascope.analysis.known.origin import record_bytes
 from eascope.analysis.ranges import PERCENT_CHANGE, cut, ranges_of
 from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.verdict import Verdict
+from eascope.analysis.records.verdict import NOT_MEASURED, Verdict
 from eascope.analysis.reply import Outcome
 from eascope.analysis.robust import AtValue
 from eascope.analysis.rows import PER_WORK, PROGRAM, WORK
@@ -49,8 +49,6 @@ from research.plan import (
 
 #: Digits of a record's numbers.
 DIGITS = 6
-#: The verdict on a statement that names a measure which its runs do not have.
-NOT_MEASURED = "not measured"
 #: Columns of a record's tables; `record_of` says what they are.
 _HEAD = ("platform", "scenario", "conditions", "variant")
 TABLES = {

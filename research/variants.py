@@ -158,9 +158,7 @@ def _told(cells: Iterable[Row], verdicts: Iterable[Row]) -> Iterator[str]:
         yield "the baseline"
     counts = Counter(verdict["verdict"] for verdict in verdicts)
     if counts:
-        yield "expectations: " + ", ".join(
-            f"{count} {name}" for name, count in counts.most_common()
-        )
+        yield f"claims: {', '.join(f'{name} {count}' for name, count in counts.most_common())}"
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ NOTE_LINES = 2
 #: Height of a line, in its size.
 LINE_HEIGHT = 1.25
 #: Width of the title above a figure, in inches.
-TITLE_IN = 0.976 * style.WIDTH
+TITLE_IN = 0.94 * style.WIDTH
 #: Size of a variant's name next to its row, and characters of it in a line.
 NAME_PT = 8.0
 NAME_LINE = 16

@@ -90,7 +90,7 @@ def _note(comparison: Comparison) -> Note:
     intervals = (
         f"95 % intervals over {seeds} seeds, band: as configured" if tested else "no intervals"
     )
-    return note_of(comparison, "Model parameters", f"one at a time; {intervals}")
+    return note_of(comparison, "Model axes", f"one at a time; {intervals}")
 
 
 def _title(name: str, word: str, width: float) -> str:

@@ -51,13 +51,13 @@ class Conditions(Record):
         )
 
 
-def control_words(set_otherwise: tuple[str, ...], speeds: str) -> str:
+def control_words(non_default: tuple[str, ...], speeds: str) -> str:
     """`Conditions.controls` of a cell's ``set_otherwise``.
 
     The cell's ``speeds``, and whether seeds draw noise, are separate conditions.
     """
     own = (f"{speeds}-speeds", NO_NOISE)
-    words = [word.replace("-", " ") for word in set_otherwise if word not in own]
+    words = [word.replace("-", " ") for word in non_default if word not in own]
     return ", ".join(words) or NO_CONTROLS
 
 

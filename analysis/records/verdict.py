@@ -14,8 +14,9 @@ ENOUGH_FOR_VERDICT = 20
 #: Of intervals, where one statement is judged.
 LEVEL = 0.95
 SHOWN, REFUTED, UNDECIDED = "shown", "refuted", "undecided"
-#: In the place of a verdict that not all values of the model axes give.
-DEPENDS = "depends on"
+#: In the place of a verdict: not all values of the model axes give it; no run measures it; a page's
+#: record has no run of this statement, setup and kernel.
+DEPENDS, NOT_MEASURED, NOT_CURRENT = "depends on", "not measured", "no current runs"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from eascope.experiments.cli.request import warn
 if TYPE_CHECKING:
     from eascope.experiments.runs.bisect import Bisection, Tested
 
-SUMMARY = "find the patch of a series from which on a statement is true, with few builds"
+SUMMARY = "find the first patch of a series with which a statement holds, with few builds"
 EXAMPLE = "eascope bisect ~/my-idea --energy +2% --platform juno-r2 --scenario eas/video-playback"
 
 
@@ -106,12 +106,12 @@ def _answer(bisection: Bisection, ends: tuple[Tested, Tested] | None) -> list[st
     if ends is None:
         seen = visible(last.verdict.effects[0]) if last.verdict else ""
         return [
-            f"no step is shown to change it: all {last.step} together: {last.words}"
-            + (f"; {seen} would have been shown" if seen else "")
+            f"no step makes it hold; all {last.step} together: {last.words}"
+            + (f"; {seen} would hold" if seen else "")
         ]
     below, first = ends
     subject = bisection.steps[first.step].subject
-    lines = [f"step {first.step} is the first that is shown to change it: {subject}"]
+    lines = [f"step {first.step} is the first with which it holds: {subject}"]
     if skipped := ", ".join(map(str, range(below.step + 1, first.step))):
         lines.append(f"it may also be one that does not build: {skipped}")
     if below.word == UNDECIDED:

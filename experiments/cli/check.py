@@ -266,13 +266,13 @@ def _planned(commands: Iterable[argparse.Namespace], reader: KeptFiles) -> dict[
     from eascope.experiments.runs.cell import missing
     from eascope.experiments.runs.pool import Work, seconds_for
     from eascope.experiments.runs.request import resolve
-    from eascope.power.given import USUAL
+    from eascope.power.given import DEFAULT_MODEL
 
     works: list[Work] = []
     different: dict[object, Names] = {}
     for command in commands:
         for variant in command.variants:
-            names = resolve(request_of(command, variant, 0, USUAL), reader)
+            names = resolve(request_of(command, variant, 0, DEFAULT_MODEL), reader)
             different[names.kernel, names.scenario.image] = names
             works += [Work.of_names(names)] * command.seeds
     lacking = {part.label: part.estimate for names in different.values() for part in missing(names)}

@@ -61,16 +61,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="AXES",
-        help="sensitivity analysis: also compare with unknown model parameters of the board "
-        "changed, one at a time; a result holds only if it holds for every value; AXES, as in "
-        f"--robust=dvfs,llc, selects parameters from {', '.join(AXES)} (default: all)",
+        help="sensitivity analysis: also compare at the other values of the model axes (what is "
+        "unknown of the board), one axis at a time; a claim holds only if it holds at every value; "
+        f"AXES, as in --robust=dvfs,llc, selects from {', '.join(AXES)} (default: all)",
     )
     parser.add_argument(
         "--format",
         choices=("text", "md", "csv", "latex"),
         default="text",
-        help="how to print: text (default), or the table alone for Markdown, a spreadsheet, a "
-        "paper (booktabs); with --all of every measure",
+        help="output: text (default), or only the table as Markdown, CSV or LaTeX (booktabs); "
+        "with --all, of every measure",
     )
     add_cell(parser)
     add_billing(parser)
@@ -235,7 +235,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     from eascope.experiments.runs.measure import Group, seeded
     from eascope.experiments.runs.request import null_requests, resolve
     from eascope.power.choice import power_of
-    from eascope.power.given import USUAL, given_model
+    from eascope.power.given import DEFAULT_MODEL, given_model
 
     variants = list(dict.fromkeys(options.variants))
     if len(variants) < 2:
@@ -244,7 +244,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
     given = given_model(options.em, options.em_error)
     billing = billing_of(options)
     # Verdicts under another energy model are compared with those under the usual one.
-    models = [given] if given.usual else [given, USUAL]
+    models = [given] if given.is_default else [given, DEFAULT_MODEL]
     firsts = [
         [resolve(request_of(options, variant, 0, model)) for variant in variants]
         for model in models
@@ -299,7 +299,7 @@ def words(asked: Asked) -> list[str]:
     usual = billing.power == first.platform.billing.default
     parts += knob_words(replace(billing, power=None) if usual else billing)
     parts += ["robust"] if asked.robust else []
-    parts += [] if request.energy_model.usual else ["em", request.energy_model.source]
+    parts += [] if request.energy_model.is_default else ["em", request.energy_model.source]
     return [*parts, *(f"{name}{error:+g}" for name, error in request.energy_model.errors)]
 
 

@@ -15,7 +15,7 @@ COMPARED = (
     "mainline uclamp-sum --platform juno-r2 --scenario uclamp/frequency-spike --seeds 20 "
     "--source-conditions"
 )
-SUMMARY = "run the comparison of the front page: uclamp by maximum and by sum, twenty seeds"
+SUMMARY = "run the README's comparison: uclamp max against sum aggregation, 20 seeds"
 EXAMPLE = "eascope demo"
 
 

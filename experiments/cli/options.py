@@ -85,15 +85,13 @@ def add_cell(
     )
     group.add_argument("--full", action="store_true", help="run for the scenario's full duration")
     group.add_argument(
-        "--no-elide", action="store_true", help="execute rt-app's busy loop instead of eliding it"
+        "--no-elide", action="store_true", help="execute rt-app's busy loop, do not elide it"
     )
     if own:
         _add_own(parser.add_argument_group("kernels of your own"))
     else:
         parser.set_defaults(kernel=[], patch=[], boot=[], switch=[])
-    _add_controls(
-        parser.add_argument_group("model parameters, to see whether a result depends on them")
-    )
+    _add_controls(parser.add_argument_group("settings, to see whether a result depends on them"))
 
 
 def _add_own(group: argparse._ArgumentGroup) -> None:
@@ -137,7 +135,7 @@ def _add_controls(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--source-conditions",
         action="store_true",
-        help="set the parameters below as in the scenario's original posting "
+        help="set the options below as in the scenario's original posting "
         "([source_conditions]), except those given on the command line",
     )
     for knob in CONTROLS.values():

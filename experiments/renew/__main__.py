@@ -24,7 +24,7 @@ from eascope.host.strict import shown_path
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure noise floors, ranges over assumptions, or the agreement of the engines."""
+    """Measure noise floors, model ranges, or the agreement of the engines."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
         prog="python -m eascope.experiments.renew",
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--speeds", choices=agreement.NAMES, default="board",
         help="speeds of core types, on all engines (default %(default)s)",
     )  # fmt: skip
-    ranges = commands.add_parser("assumptions", help="a comparison at values of the model axes")
+    ranges = commands.add_parser("assumptions", help="model ranges of a comparison")
     ranges.add_argument(
         "variant", nargs="*", help="the baseline first (default: all that the record has)"
     )

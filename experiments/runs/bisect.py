@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds the patch of a series from which on a statement is shown.
+"""Finds the patch of a series from which on a statement holds.
 
 Each step is compared with the kernel below the series. Seeds are added while the verdict is
 undecided. All verdicts of a search together are wrong with at most one chance in twenty, however
@@ -20,7 +20,7 @@ from eascope.analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, E
 from eascope.analysis.rows import PER_WORK
 from eascope.analysis.statement import EQUAL, parse
 from eascope.analysis.statistics import ENOUGH
-from eascope.analysis.verdict_text import measured_words, stated_words
+from eascope.analysis.verdict_text import measured_words, printed, stated_words
 from eascope.analysis.verdicts import Results, judge
 from eascope.experiments.runs.cell import kernel_code
 from eascope.experiments.runs.finished import BilledBy
@@ -75,12 +75,12 @@ def seed_counts(most: int) -> list[int]:
 
 
 def most_tests(steps: int) -> int:
-    """Tests that find the first of ``steps`` that shows it, if any does, where none is skipped."""
+    """Tests that find the first of ``steps`` where it holds, if any, where none is skipped."""
     return steps.bit_length()
 
 
 def search(last: int, test: Callable[[int, int], str]) -> tuple[int, int]:
-    """The first step that shows it, and the last tested one below, where step ``last`` shows it.
+    """The first step where it holds, and the last tested one below; it holds at step ``last``.
 
     :param test: the word on a step, also given how many tests are left after it. A neighbour of a
         step that is skipped is tested instead. What lies between the two that are returned was
@@ -123,7 +123,7 @@ def decided(
 
 
 def visible(effect: Effect) -> str:
-    """The smallest effect that would have been shown, in words: ``> 2.8 %``."""
+    """The smallest effect at which it would hold, in words: ``> 2.8 %``."""
     if effect.low is None or effect.high is None:
         return ""
     half = (effect.high - effect.low) / 2
@@ -152,12 +152,12 @@ class Tested:
 
     @property
     def words(self) -> str:
-        """``shown: +3.1 % (+2.9 .. +3.3), 10 seeds``."""
+        """``holds, +3.1 % (+2.9 .. +3.3), 10 seeds``."""
         if self.verdict is None:
             return self.why
         seeds = f"{self.verdict.seeds} seeds{f', {self.why}' if self.why else ''}"
         effect, possible = self.verdict.effects[0], ranges_of(self.verdict)[0]
-        return f"{self.word}: {measured_words(effect, possible)}, {seeds}"
+        return f"{printed(self.word)}, {measured_words(effect, possible)}, {seeds}"
 
 
 def _results(compared: Comparison) -> Results:
@@ -202,9 +202,9 @@ class Bisection:
         return f"at most {kernels} builds, {runs[0]} to {runs[1]} runs, {low} to {high}"
 
     def found(self) -> tuple[Tested, Tested] | None:
-        """The last step below and the first one that shows it; None where the last does not.
+        """The last step below and the first one where it holds; None if it does at none.
 
-        :raises RequestError: the kernel below the series shows it, too.
+        :raises RequestError: it holds for the kernel below the series, too.
         :raises EascopeError: the last step does not build, or a run failed.
         """
         tests = 1 + most_tests(self.last - 1)
@@ -219,7 +219,7 @@ class Bisection:
         without = self.tested[self.last].results[BASE]
         if judged(self.statement, {BASE: without, PATCHED: without}, self.level).verdict == SHOWN:
             raise RequestError(
-                f"{self.statement}: also shown of the kernel below the series; expected "
+                f"{self.statement}: also holds for the kernel below the series; expected "
                 "a statement that the series makes true"
             )
         below, above = search(self.last, self.test)

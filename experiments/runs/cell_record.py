@@ -121,7 +121,7 @@ def _controls_record(
 ) -> ControlsRecord:
     """The controls, from the cell's inputs; ``state.txt`` has the guest's."""
     request, platform = names.request, names.platform
-    set_otherwise = request.controls.values
+    non_default = request.controls.values
     own = {entry.name for entry in fields(ControlsRecord)}
     return ControlsRecord(
         hz=_config_value(image.config, "HZ"),
@@ -131,7 +131,7 @@ def _controls_record(
         trace_events=tuple(events),
         trace_kib_per_cpu=trace_kib,
         others={
-            **{name: value for name, value in set_otherwise.items() if name not in own},
+            **{name: value for name, value in non_default.items() if name not in own},
             "trace_markers": f"rt-app: {FTRACE}",
             "temperature_c": platform.temperature_c,
         },

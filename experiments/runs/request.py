@@ -21,7 +21,7 @@ from eascope.configs.program_activity import ProgramActivity, load_program
 from eascope.engines.base import Engine, ProgramSpeed, check_budget, check_cpus, check_hotplug
 from eascope.engines.registry import DEFAULT_ENGINE, get_engine
 from eascope.engines.timing.mixture import mixture
-from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.controls import DEFAULT_CONTROLS, Controls
 from eascope.experiments.runs.trace_events import check_queues_have
 from eascope.experiments.scenario.conditions import conditions_of
 from eascope.experiments.scenario.model import Scenario
@@ -30,11 +30,11 @@ from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError, bad_input, names_allowed
 from eascope.host.strict import shown_path
 from eascope.kernels.naming import variant_named, variant_names
-from eascope.kernels.own import NOTHING, Own, read_own
+from eascope.kernels.own import NO_OWN, Own, read_own
 from eascope.kernels.state import on_platform
 from eascope.kernels.switches import ONLINE_CPU, check_switches
 from eascope.kernels.variants import LISTING, Kernel, Variant, load_catalogue
-from eascope.power.given import USUAL, GivenModel, as_given
+from eascope.power.given import DEFAULT_MODEL, GivenModel, as_given
 
 #: `Request.control_words`: all that the scenario's source had.
 SOURCE_CONDITIONS = "source-conditions"
@@ -53,12 +53,12 @@ class Request:
     seed: int = 0
     full: bool = False
     elide: bool = True
-    controls: Controls = AS_IT_IS
-    energy_model: GivenModel = USUAL
+    controls: Controls = DEFAULT_CONTROLS
+    energy_model: GivenModel = DEFAULT_MODEL
     #: One of the engine's modes; None: its default.
     mode: str | None = None
     #: Kernels of the command's own.
-    own: Own = NOTHING
+    own: Own = NO_OWN
     #: Whether the scenario's source sets the controls that are not given.
     source_conditions: bool = False
     #: Controls that a person gave with their default value.
@@ -67,7 +67,7 @@ class Request:
     @property
     def words(self) -> str:
         """For progress lines."""
-        model = () if self.energy_model.usual else (f"energy model {self.energy_model.words}",)
+        model = () if self.energy_model.is_default else (f"energy model {self.energy_model.words}",)
         return ", ".join([self.variant, *self.control_words, *model, f"seed {self.seed}"])
 
     @property

@@ -61,7 +61,7 @@ def others(
     background: str, platform: Platform, activity: Activity, seed: int
 ) -> Mapping[str, Other]:
     """The threads by name."""
-    threads = {f"{STIR}{cpu}": _stirring(cpu, platform, activity, seed) for cpu in platform.cpus}
+    threads = {f"{STIR}{cpu}": _perturbing(cpu, platform, activity, seed) for cpu in platform.cpus}
     if background == "board":
         for number in range(BACKGROUND_THREADS):
             name = f"{BACKGROUND}{number}"
@@ -92,7 +92,7 @@ def _background(name: str, platform: Platform, activity: Activity, seed: int) ->
     )
 
 
-def _stirring(cpu: int, platform: Platform, activity: Activity, seed: int) -> Other:
+def _perturbing(cpu: int, platform: Platform, activity: Activity, seed: int) -> Other:
     draws = Draws(seed, "stir", cpu)
     rate = _iterations_per_us(platform.cluster_of(cpu), activity)
     work_us = [draws.between(*STIR_WORK_US) for _ in range(STIR_BURSTS)]

@@ -18,7 +18,7 @@ from typing import Any
 from eascope.configs.overrides import number_of
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.sweeps.constraints import AsIs, Constraint
-from eascope.experiments.sweeps.point import AS_IS, CONTROL, Point
+from eascope.experiments.sweeps.point import CONTROL, UNCHANGED, Point
 from eascope.host.errors import RequestError
 
 ROOT = Path(__file__).resolve().parent.parent / "campaigns"
@@ -104,7 +104,7 @@ class Campaign:
         values = point.values()
         try:
             for name, value in values.items():
-                if value == AS_IS:
+                if value == UNCHANGED:
                     # A control has the name of the platform's key below [dvfs].
                     key = name.replace(CONTROL, "dvfs.", 1) if name.startswith(CONTROL) else name
                     number = number_of(_platform(point.platform), key)

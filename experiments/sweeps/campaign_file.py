@@ -14,7 +14,7 @@ from eascope.configs.knobs import BILLINGS, CONTROLS, Knob
 from eascope.experiments.scenario.names import summaries_of
 from eascope.experiments.sweeps.campaign import ROOT, Campaign, Choice, SweptAxis
 from eascope.experiments.sweeps.constraints import Constraint, read_constraint
-from eascope.experiments.sweeps.point import AS_IS, CONTROL, merged
+from eascope.experiments.sweeps.point import CONTROL, UNCHANGED, merged
 from eascope.host.errors import RequestError, missing_key, shortened, shown
 from eascope.host.keys import (
     NAME,
@@ -190,11 +190,11 @@ def _axis(name: str, one: Form, kind: str = "") -> Form:
 
     :param kind: what of a `Point` has the values; there, one may leave all as it is.
     """
-    more = f', or "{AS_IS}"' if kind in ("billing", "controls") else ""
+    more = f', or "{UNCHANGED}"' if kind in ("billing", "controls") else ""
 
     def choice(value: Any, context: Context) -> Choice:  # noqa: ANN401
-        if kind and value == AS_IS:
-            return Choice(AS_IS, {})
+        if kind and value == UNCHANGED:
+            return Choice(UNCHANGED, {})
         try:
             label, setting = one.read(value, context)
         except WrongValue as wrong:
@@ -212,7 +212,7 @@ def _axis(name: str, one: Form, kind: str = "") -> Form:
                 raise WrongValue("", value, f"each value once: {twice}")
         return SweptAxis(f"{CONTROL}{name}" if kind == "controls" else name, choices)
 
-    schema = {"anyOf": [{"const": AS_IS}, one.schema]} if kind else one.schema
+    schema = {"anyOf": [{"const": UNCHANGED}, one.schema]} if kind else one.schema
     several = {"type": "array", "items": schema, "minItems": 1}
     return Form(f"{one.allowed}{more}, or a list of such", {"anyOf": [schema, several]}, read)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eascope.analysis.statement import Condition, MeasurePath, condition
-from eascope.experiments.sweeps.point import AS_IS
+from eascope.experiments.sweeps.point import UNCHANGED
 from eascope.host.errors import RequestError, shown, unknown
 
 
@@ -19,7 +19,7 @@ class AsIs(float):
 
     def __eq__(self, other: object) -> bool:
         """True if ``other`` is the text, or the base's number."""
-        return other == AS_IS if isinstance(other, str) else float(self) == other
+        return other == UNCHANGED if isinstance(other, str) else float(self) == other
 
     def __ne__(self, other: object) -> bool:
         """True if it is neither."""

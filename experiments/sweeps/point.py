@@ -16,7 +16,7 @@ from eascope.host.record import Record
 from eascope.power.given import given_model
 
 #: Of an axis: a value with which the platform or the kernel keeps what it has.
-AS_IS = "as is"
+UNCHANGED = "as is"
 #: Before the key of a control in a campaign's files.
 CONTROL = "controls."
 #: Axes whose values say by themselves what they are.

@@ -54,7 +54,8 @@ def test_what_would_have_been_seen_is_half_the_interval(platform: Platform) -> N
     half = 100 * (diff.high - diff.low) / 2 / diff.baseline
     assert row.energy.could == pytest.approx(max(half, 0.1))
     assert list(row.notes) == [
-        f"test/bursts, juno-r2: would have been seen: energy {max(half, 0.1):.1f} %, p99 0.1 %"
+        "test/bursts, juno-r2: would have been significant: "
+        f"energy {max(half, 0.1):.1f} %, p99 0.1 %"
     ]
 
 

@@ -25,7 +25,7 @@ from eascope.analysis.verdict_text import counts
 from eascope.configs.platform import Platform
 from tests.support.varied import SEEDS, at
 
-SIGN = "cas vs mainline: the sign of the difference in"
+SIGN = "cas vs mainline: energy"
 
 
 def robust(
@@ -69,7 +69,7 @@ def test_no_difference_at_one_value_is_no_verdict(platform: Platform) -> None:
     assert sign(other) == SAME
     words = "depends on axis0 (more as configured, no significant difference with other)"
     assert result.overall("cas").words == words
-    assert answers(result)[0].startswith(f"{SIGN} energy {words}; +")
+    assert answers(result)[0].endswith(f"; 20 seeds): sign {words}")
     alike = robust(platform, equal, asked=equal)
     assert alike.overall("cas").word == SAME
     assert answers(alike) == answers(at(platform, equal))
@@ -79,11 +79,11 @@ def test_few_seeds_give_no_verdict_but_a_range(platform: Platform) -> None:
     two = robust(platform, 0.6, seeds=2)
     assert two.overall("cas").word == NO_TEST
     (answer,) = answers(two)
-    assert "%; assumptions -24.9 .. +25.1 by axis0); 2 seeds, not tested (use --seeds 20" in answer
+    assert "% (model range -24.9 .. +25.1 by axis0; 2 seeds, not tested: use --seeds 20)" in answer
     (answer,) = answers(robust(platform, 1.1, seeds=1))
-    assert "(+25.0 %; assumptions +25.0 .. +37.5 by axis0); one seed, not tested" in answer
+    assert "+25.0 % (model range +25.0 .. +37.5 by axis0; one seed, not tested" in answer
     (answer,) = answers(robust(platform, 1.1, seeds=10))
-    assert answer.endswith("), 10 seeds (a verdict needs 20 seeds)")
+    assert answer.endswith("; 10 seeds, a verdict needs 20)")
 
 
 @pytest.mark.parametrize(
@@ -91,22 +91,22 @@ def test_few_seeds_give_no_verdict_but_a_range(platform: Platform) -> None:
     [
         ((), ""),
         ((1.0,), ""),
-        ((1.1,), "; assumptions +{0} .. +{1} by axis0)"),
-        ((0.9,), "; assumptions +{1} .. +{0} by axis0)"),
-        ((1.1, 1.2), "; assumptions +{0} .. +{2} by axis1)"),
-        ((1.1, 0.9), "; assumptions +{2} by axis1 .. +{1} by axis0)"),
+        ((1.1,), "; model range +{0} .. +{1} by axis0; 20"),
+        ((0.9,), "; model range +{1} .. +{0} by axis0; 20"),
+        ((1.1, 1.2), "; model range +{0} .. +{2} by axis1; 20"),
+        ((1.1, 0.9), "; model range +{2} by axis1 .. +{1} by axis0; 20"),
     ],
     ids=["no axis", "no change", "above", "below", "the farther", "both"],
 )
 def test_the_answer_has_both_intervals(
     platform: Platform, factors: Sequence[float], words: str
 ) -> None:
-    """Seeds and assumptions stand beside each other; where no assumption matters, seeds alone."""
+    """Seeds and model range stand beside each other; where no axis matters, seeds alone."""
     every = [at(platform, factor).total.differences["cas"].percent for factor in (1.0, *factors)]
     (answer,) = answers(robust(platform, *factors))
     assert words.format(*(f"{percent:.1f}" for percent in every)) in answer
-    assert ("assumptions" in answer) is ("(seeds +" in answer) is bool(words)
-    assert answer.startswith("cas uses")
+    assert ("model range" in answer) is bool(words)
+    assert answer.startswith(f"{SIGN} {every[0]:+.1f} % (95 % CI +")
     assert answer in glance(robust(platform, *factors))
 
 
@@ -117,16 +117,16 @@ def test_expectations_are_judged_at_every_value(platform: Platform) -> None:
     assert [verdict.verdict for verdict in result.as_asked] == ["shown", "refuted"]
     assert (more.verdict, misses.verdict) == (DEPENDS, "refuted")
     assert (more.depends_on, misses.depends_on) == (("axis1",), ())
-    assert more.reason == "shown as configured, refuted with other"
-    assert counts(result.verdicts) == "0 shown, 1 refuted, 0 undecided, 1 depends on an assumption"
+    assert more.reason == "holds as configured, refuted with other"
+    assert counts(result.verdicts) == "0 hold, 1 refuted, 0 undecided, 1 depends on a model axis"
     statement = "claim (cas): energy_j.total > energy_j.total[mainline] -- depends on axis1"
     assert f"{statement}: 0.251 against 0.2047, +" in glance(result)
     assert expectation_lines(result) == [
-        f"1: {statement} (shown as configured, refuted with other)",
+        f"1: {statement} (holds as configured, refuted with other)",
         "2: claim (cas): missed_deadlines < 1 -- refuted at every value",
     ]
     refuted, _ = robust(platform, 1.0, asked=0.6).verdicts
-    assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as configured, shown with other")
+    assert (refuted.verdict, refuted.reason) == (DEPENDS, "refuted as configured, holds with other")
 
 
 @pytest.mark.parametrize(("factor", "also"), [(1.0, ("bad",)), (0.7, ())])
@@ -159,7 +159,8 @@ def test_work_that_differs_anywhere_counts_everywhere(platform: Platform) -> Non
     assert result.primary.row.path == ("energy_per_work_j",)
     words = "depends on speeds (more as configured, less with measured)"
     assert result.overall("cas").words == words
-    assert answers(result)[0].startswith(f"{SIGN} energy per s of work {words}; +22.6 % (seeds +")
+    assert answers(result)[0].startswith(f"{SIGN} per s of work +22.6 % (95 % CI +")
+    assert answers(result)[0].endswith(f": sign {words}")
 
 
 def test_the_table_has_a_row_per_value(platform: Platform, snapshot: SnapshotAssertion) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts: what is shown, refuted and undecided, and with which words."""
+"""Verdicts: what holds, is refuted and undecided, and with which words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -197,7 +197,7 @@ def test_a_statement_that_is_shown_of_its_counterexample_is_not_counted() -> Non
     assert (weak.known_bad, able.known_bad) == ({"mainline": SHOWN}, {"feec-b": REFUTED})
     other = verdict_on(MORE, results, fails_under=("feec-b",))
     assert (other.known_bad, other.also_shown_of) == ({"feec-b": SHOWN}, ("feec-b",))
-    assert counts([weak, able]) == "1 shown, 0 refuted, 0 undecided, 1 not counted"
+    assert counts([weak, able]) == "1 hold, 0 refuted, 0 undecided, 1 not counted"
 
 
 def test_a_statement_is_not_tested_by_its_own_reference() -> None:
@@ -209,8 +209,8 @@ def test_a_statement_is_not_tested_by_its_own_reference() -> None:
 def test_words() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
     verdict = verdict_on(MORE, results, size_percent=18.5)
-    assert short(verdict).startswith("shown: 1.1 against 1, +10.0 % (+")
-    assert "claimed > 0 %; the source measured +18.5 %; met in 20 of 20" in details(verdict)
+    assert short(verdict).startswith("holds: 1.1 against 1, +10.0 % (+")
+    assert "claimed > 0 %; the source measured +18.5 %; holds in 20 of 20" in details(verdict)
     level = verdict_on("energy_j.total < 200%", results)
     assert details(level).startswith("110.0 % (")
     assert "claimed < 200 %" in details(level)

@@ -141,7 +141,7 @@ def test_energy_is_compared_per_work_where_work_differs(platform: Platform) -> N
     ]
     assert both.other_work == {"cas": pytest.approx(-66.7, abs=0.1)}
     shown = glance(both)
-    first = "mainline uses 100.00 mJ per s of work, cas 150.00 (+50.0 %); one seed, not tested"
+    first = "cas vs mainline: energy per s of work +50.0 % (one seed, not tested"
     assert shown.startswith(first)
     assert "energy, per s of work" in shown
     same = compared(platform, [full], [{**full, "work": 3.05}])

@@ -14,12 +14,12 @@ from eascope.configs.platform_file import PLATFORMS, load_platform
 from eascope.configs.source import kind
 from eascope.experiments.cli.request import request_of
 from eascope.experiments.cli.verbs import make_parser
-from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.controls import DEFAULT_CONTROLS, Controls
 from eascope.host.errors import RequestError
 from eascope.kernels.naming import variant_named
-from eascope.kernels.own import NOTHING
+from eascope.kernels.own import NO_OWN
 from eascope.kernels.switches import FEATURES, IDLE_GOVERNOR
-from eascope.power.given import USUAL
+from eascope.power.given import DEFAULT_MODEL
 from tests.support.campaigns import campaign
 from tests.support.command import RUN
 from tests.support.refusals import refusal
@@ -117,17 +117,17 @@ def test_a_control_is_an_option_an_axis_and_a_word(knob: Knob) -> None:
         if knob.option:
             given = [] if knob.kind is bool else [str(value)]
             options = parser.parse_args([*RUN, knob.flag, *given])
-            assert request_of(options, "mainline", 0, USUAL).controls == controls
+            assert request_of(options, "mainline", 0, DEFAULT_MODEL).controls == controls
         if knob.swept:
             points = campaign(controls={knob.name: [value, "as is"]}).checked_points()
             asked = [point.request("juno-r2", 0).controls for point in points]
-            assert {*asked} == {controls, AS_IT_IS}
+            assert {*asked} == {controls, DEFAULT_CONTROLS}
     own = knob.name not in ("kernel_rate_of",)  # its word is in that of the percentage
     assert len(words) == (len(values[knob.kind]) if own else 1)
 
 
 def test_a_control_that_is_a_feature_or_a_field_does_what_it_says(juno: Platform) -> None:
-    mainline = variant_named("mainline", NOTHING)[1]
+    mainline = variant_named("mainline", NO_OWN)[1]
     seen = []
     for name, knob in CONTROLS.items():
         if knob.feature:

@@ -11,7 +11,7 @@ import pytest
 from eascope.host.dry import NotBuilt
 from eascope.host.errors import EascopeError, RequestError
 from eascope.kernels import posted as module
-from eascope.kernels.own import NOTHING
+from eascope.kernels.own import NO_OWN
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.posted import base_for, posted
 from tests.support.toy_linux import git, toy_linux
@@ -163,7 +163,7 @@ def test_the_newest_release_to_which_it_applies(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     tried = Tried(monkeypatch)
-    base = base_for(NOTHING, "x", "", tmp_path)
+    base = base_for(NO_OWN, "x", "", tmp_path)
     assert (base.release, base.words, base.named("x")) == (
         "7.3",
         "Linux 7.3.9, the newest",
@@ -171,7 +171,7 @@ def test_the_newest_release_to_which_it_applies(
     )
     assert tried.releases == ["7.3"]
     Tried(monkeypatch, _7_3=refusal("7.3"))
-    base = base_for(NOTHING, "x", "", tmp_path)
+    base = base_for(NO_OWN, "x", "", tmp_path)
     assert (base.release, base.named("mainline")) == ("6.12", "mainline")
     assert base.words == (
         "Linux 6.12.9, the newest to which it applies; 0002-b.patch does not apply to Linux 7.3.9: "
@@ -187,19 +187,19 @@ def test_the_release_that_a_series_states(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stated: str, releases: list[str]
 ) -> None:
     tried = Tried(monkeypatch)
-    base = base_for(NOTHING, "x", stated, tmp_path)
+    base = base_for(NO_OWN, "x", stated, tmp_path)
     assert tried.releases == releases
     assert (f"the series was made on {stated}" in base.words) == stated.startswith("v6.12")
     tried = Tried(monkeypatch, _6_12=refusal("6.12"))
-    base = base_for(NOTHING, "x", stated, tmp_path)
+    base = base_for(NO_OWN, "x", stated, tmp_path)
     assert (base.release, tried.releases) == ("7.3", [*releases, "7.3"][-len({*releases, "7.3"}) :])
 
 
 def test_a_commit_is_looked_up_in_the_tree(monkeypatch: pytest.MonkeyPatch, linux: Path) -> None:
     git(linux, "tag", "v6.12", "old")
     tried = Tried(monkeypatch)
-    base_for(NOTHING, "x", git(linux, "rev-parse", "old"), linux)
-    base_for(NOTHING, "x", git(linux, "rev-parse", "main"), linux)
+    base_for(NO_OWN, "x", git(linux, "rev-parse", "old"), linux)
+    base_for(NO_OWN, "x", git(linux, "rev-parse", "main"), linux)
     assert tried.releases == ["6.12", "7.3"]
 
 
@@ -207,7 +207,7 @@ def test_a_series_that_applies_to_nothing(monkeypatch: pytest.MonkeyPatch, tmp_p
     """A source that cannot be had is named, too."""
     Tried(monkeypatch, _7_3=EascopeError("not offered"), _6_12=refusal("6.12"))
     with pytest.raises(RequestError) as caught:
-        base_for(NOTHING, "x", "", tmp_path)
+        base_for(NO_OWN, "x", "", tmp_path)
     assert str(caught.value) == (
         "Linux 7.3: not offered; 0002-b.patch does not apply to Linux 6.12.9: a.c: hunk 1 at line 7"
     )
@@ -215,7 +215,7 @@ def test_a_series_that_applies_to_nothing(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_a_dry_run_says_what_was_not_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     Tried(monkeypatch, _7_3=NotBuilt("the tree of Linux 7.3.9"))
-    base = base_for(NOTHING, "x", "", tmp_path)
+    base = base_for(NO_OWN, "x", "", tmp_path)
     assert base.words == "Linux 7.3 (not tried: the tree of Linux 7.3.9 is not there)"
 
 
@@ -223,5 +223,5 @@ def test_a_tree_in_kernel_src_is_the_only_one(monkeypatch: pytest.MonkeyPatch, l
     tried = Tried(monkeypatch, _7_3=refusal("7.3"))
     monkeypatch.setenv("KERNEL_SRC", str(linux))
     with pytest.raises(RequestError, match=r"0002-b\.patch does not apply"):
-        base_for(NOTHING, "x", "v6.12", linux)
+        base_for(NO_OWN, "x", "v6.12", linux)
     assert tried.releases == ["7.3"]

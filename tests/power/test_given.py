@@ -10,7 +10,7 @@ from eascope.configs.devicetree import device_tree_source
 from eascope.configs.platform import Platform
 from eascope.engines.qemu.layout import LAYOUT
 from eascope.host.errors import RequestError
-from eascope.power.given import USUAL, as_given, given_model, given_record
+from eascope.power.given import DEFAULT_MODEL, as_given, given_model, given_record
 from eascope.power.level import load_level
 from tests.support.refusals import refusal
 
@@ -21,10 +21,10 @@ def powers(platform: Platform, name: str) -> list[int]:
 
 def test_the_usual_model_is_the_platforms(juno: Platform) -> None:
     model = given_model("published")
-    assert model == USUAL
-    assert model.usual
+    assert model == DEFAULT_MODEL
+    assert model.is_default
     assert as_given(juno, model) == juno
-    assert given_model("published", ["big=+0%"]) == USUAL
+    assert given_model("published", ["big=+0%"]) == DEFAULT_MODEL
 
 
 def test_an_error_scales_one_cluster(juno: Platform) -> None:

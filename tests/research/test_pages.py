@@ -13,7 +13,7 @@ import pytest
 from eascope.analysis.compare import OTHER_WORK_PERCENT
 from eascope.analysis.difference import difference
 from eascope.analysis.known.origin import DATA, Origin
-from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
+from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT, NOT_CURRENT
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.runs.request import resolve
 from eascope.experiments.scenario.names import names
@@ -22,7 +22,6 @@ from eascope.experiments.scenario_file import load_scenario
 from eascope.host.errors import RequestError
 from research.draw import (
     INDEX,
-    NOT_YET,
     PAGE,
     PAGES,
     RECORD,
@@ -127,7 +126,7 @@ def test_a_page_says_which_files_are_others_than_its_runs_had() -> None:
 
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_record_has_the_cells_of_its_plan(name: str, pages: dict[str, str]) -> None:
-    """Or its page says of what it lacks that it is not measured yet."""
+    """Or its page says that what it lacks has no current runs."""
     record = records_of(STUDIES / name)["record"]
     planned: dict[str, set[tuple[str, ...]]] = {"cells": set(), "engines": set()}
     for group in asked(plan_of(STUDIES / name)):
@@ -139,7 +138,7 @@ def test_a_record_has_the_cells_of_its_plan(name: str, pages: dict[str, str]) ->
     for of, expected in planned.items():
         found = {tuple(row[key] for key in TABLES[of][:5]) for row in record.get(of, [])}
         if found != expected:
-            assert "not re-measured" in pages[name]
+            assert NOT_CURRENT in pages[name].lower()
             assert {row[:2] for row in found} <= {row[:2] for row in expected}
 
 
@@ -208,7 +207,7 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
     row: dict[str, Any] = dict(
         zip(TABLES["verdicts"], ["juno-r2", "uclamp/intro-example"], strict=False)
     )
-    row |= {"conditions": "source", "variant": "mainline", "verdict": "shown", "effect": 60.0}
+    row |= {"conditions": "source", "variant": "mainline", "verdict": "holds", "effect": 60.0}
     today, before = (
         {**row, "statement": f"opp_transitions_per_s.big > {bound} and top_opp.big > 10%"}
         | {"source": "the old words"}
@@ -217,20 +216,20 @@ def test_a_reworded_statement_has_no_verdict_yet(tmp_path: Path) -> None:
     cells = [{**row, "variant": "uclamp-sum"}]
     verdicts = as_stated({"verdicts": [today, before], "cells": cells}, plan)["verdicts"]
     assert [(each["conditions"], each["variant"], each["verdict"]) for each in verdicts] == [
-        ("source", "mainline", "shown"),
-        ("source", "uclamp-sum", NOT_YET),
-        ("platform", "mainline", NOT_YET),
-        ("platform", "uclamp-sum", NOT_YET),
+        ("source", "mainline", "holds"),
+        ("source", "uclamp-sum", NOT_CURRENT),
+        ("platform", "mainline", NOT_CURRENT),
+        ("platform", "uclamp-sum", NOT_CURRENT),
     ]
     assert verdicts[0]["source"].startswith("introduction, maximum")
     assert {each["states"] for each in verdicts} == {1}
-    for digest, word in ((files_of(plan)[FILE], "shown"), ("of another setup", NOT_YET)):
+    for digest, word in ((files_of(plan)[FILE], "holds"), ("of another setup", NOT_CURRENT)):
         record = {"verdicts": [today], "cells": cells, "origins": [{"files": {FILE: digest}}]}
         assert as_stated(record, plan)["verdicts"][0]["verdict"] == word
-    assert as_stated({"verdicts": [today]}, plan)["verdicts"][0]["verdict"] == NOT_YET
+    assert as_stated({"verdicts": [today]}, plan)["verdicts"][0]["verdict"] == NOT_CURRENT
 
 
-def test_a_sentence_is_shown_where_all_of_its_statements_are() -> None:
+def test_a_sentence_holds_where_all_of_its_statements_do() -> None:
     def said(*rows: tuple[str, str], states: int = 1) -> dict[str, int]:
         keys = ("verdict", "conditions")
         more = {"states": states, "also_shown_of": []}
@@ -238,19 +237,19 @@ def test_a_sentence_is_shown_where_all_of_its_statements_are() -> None:
 
     none = said()
     assert none["all"] == sum(each.document == "uclamp-sum" for each in stated().values())
-    assert none["all"] == none[NOT_YET] + none["untested"]
-    source, usual = ("shown", "source"), ("refuted", "platform")
+    assert none["all"] == none[NOT_CURRENT] + none["untested"]
+    source, usual = ("holds", "source"), ("refuted", "platform")
     for rows, word in (
-        ([source], "shown"),
-        ([source, usual], "shown"),
+        ([source], "holds"),
+        ([source, usual], "holds"),
         ([usual], "refuted"),
         ([source, ("undecided", "source")], "undecided"),
-        ([source, ("refuted", "source"), (NOT_YET, "source")], "refuted"),
-        ([source, (NOT_YET, "source")], NOT_YET),
+        ([source, ("refuted", "source"), (NOT_CURRENT, "source")], "refuted"),
+        ([source, (NOT_CURRENT, "source")], NOT_CURRENT),
     ):
         found = said(*rows)
-        changed = {key for key in found if found[key] != none[key]} - {NOT_YET}
-        assert changed == {word} - {NOT_YET}, rows
+        changed = {key for key in found if found[key] != none[key]} - {NOT_CURRENT}
+        assert changed == {word} - {NOT_CURRENT}, rows
 
 
 @pytest.mark.parametrize("name", COMPARED)
@@ -283,7 +282,7 @@ def test_statements_allow_for_other_work(name: str) -> None:
         for verdict in record.get("verdicts", [])
         for key in [tuple(verdict[key] for key in keys)]
         for other in re.findall(r"(?:energy_j\.total|frames\.late)\[(.*?)\]", verdict["statement"])
-        if verdict["verdict"] != NOT_YET
+        if verdict["verdict"] != NOT_CURRENT
         and abs(work[key] - work.get((*key[:3], other), 0.0)) > OTHER_WORK_PERCENT
         and not re.search(r"frames\.skipped|\bpower\b|\bW\b", " ".join(map(str, verdict.values())))
     ]

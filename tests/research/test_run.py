@@ -88,7 +88,7 @@ def test_runs_of_a_release_are_compared_without_it(tmp_path: Path) -> None:
     assert without_release(later["cas"][0], "", every) == later["cas"][0]
 
 
-def test_a_record_has_the_range_over_assumptions(tmp_path: Path) -> None:
+def test_a_record_has_the_model_range(tmp_path: Path) -> None:
     asked_values = compared_runs(tmp_path, 3)
     others = asked_values.primary.differences
     dear = SimpleNamespace(

@@ -47,7 +47,7 @@ def test_a_row_has_what_the_family_does_not_share(pages: dict[str, str]) -> None
     word = rows(verdicts, variant="feec-b")[0]["verdict"]
     count = len(rows(verdicts, variant="feec-b", verdict=word))
     showed = energy.partition("[eas-pixel6]")[2].partition("<br>")[0]
-    assert re.search(rf": .* compared with mainline .*; expectations: .*{count} {word}", showed)
+    assert re.search(rf": .* compared with mainline .*; claims: .*{word} {count}", showed)
     assert "\n## feec-b\n\n* as [mainline](base.md#mainline)\n* " in table
 
 

@@ -17,7 +17,7 @@ from eascope.configs.platform_file import PLATFORMS
 from eascope.engines.qemu.engine import QemuEngine
 from eascope.experiments.cli.compare import asked_of
 from eascope.experiments.cli.verbs import make_parser
-from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.controls import DEFAULT_CONTROLS, Controls
 from eascope.experiments.runs import measure
 from eascope.experiments.runs.axes import Cases, cases_of, wanted_axes
 from eascope.experiments.runs.cell import Cell, prepare
@@ -65,10 +65,14 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
             assert case.billing == BilledBy("published")
             changed = case.names[0].request.controls
             differs = [
-                key for key in vars(changed) if getattr(changed, key) != getattr(AS_IT_IS, key)
+                key
+                for key in vars(changed)
+                if getattr(changed, key) != getattr(DEFAULT_CONTROLS, key)
             ]
             wanted = [
-                key for key, value in case.value.sets.items() if value != getattr(AS_IT_IS, key)
+                key
+                for key, value in case.value.sets.items()
+                if value != getattr(DEFAULT_CONTROLS, key)
             ]
             assert differs == wanted != []
 
@@ -232,7 +236,7 @@ def test_controls_reach_the_machine() -> None:
     """A quarter of what the kernel is told, 70 % of its rate; the busy loop keeps its own."""
     usual, changed = (
         resolve(replace(REQUEST, controls=controls))
-        for controls in (AS_IT_IS, Controls(idle_exit_percent=25, kernel_rate_percent=70))
+        for controls in (DEFAULT_CONTROLS, Controls(idle_exit_percent=25, kernel_rate_percent=70))
     )
     for before, after in zip(usual.platform.clusters, changed.platform.clusters, strict=True):
         assert [s.takes.exit_us for s in before.idle_states] != [0, 300, 300]
@@ -252,7 +256,7 @@ def test_the_kernels_rate_changes_on_one_kind_of_cores() -> None:
     """The littles of juno-r2 are in-order cores, its bigs are not."""
     changed = Controls(kernel_rate_percent=140, kernel_rate_of="in-order")
     usual, faster = (
-        resolve(replace(REQUEST, controls=controls)) for controls in (AS_IT_IS, changed)
+        resolve(replace(REQUEST, controls=controls)) for controls in (DEFAULT_CONTROLS, changed)
     )
     rates = [
         faster.activity.system_ipc(after) / usual.activity.system_ipc(before)
@@ -358,7 +362,7 @@ def test_the_command_from_end_to_end(finished: list[str]) -> None:
     assert "robust" in Path(record["folder"]).name
     text = output_of(*finished)
     assert text.splitlines()[0] == record["answer"][0]
-    assert "sensitivity to model parameters, one at a time: " in text
+    assert "model axes, one at a time: " in text
     text = output_of(*finished, "--dry-run")
     assert "axis shared_power, off: no run" in text
     assert "axis delayed_dequeue, off: 0 of 20 runs missing" in text
@@ -377,12 +381,12 @@ def test_what_needs_no_run_is_always_there(finished: list[str]) -> None:
     assert (low["percent"], high["percent"]) == (min(percents), max(percents))
     ends = [f"{round(end['percent'], 1):+.1f}" for end in (low, high)]
     sentence, line = record["answer"][:2]
-    assert "; assumptions " in sentence
+    assert "model range " in sentence
     assert all(end in sentence for end in ends)
     assert line.startswith("difference: ")
     text = output_of(*command)
     assert text.splitlines()[:2] == [sentence, line]
-    assert "model parameters, one at a time" not in text
+    assert "model axes, one at a time" not in text
     assert "robust" not in Path(record["folder"]).name
     page = Path(record["report"]).read_text()
     assert '<section id="axes">' in page

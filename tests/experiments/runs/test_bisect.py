@@ -158,15 +158,15 @@ def test_the_planted_patch_is_named_with_the_two_runs(world: Callable[..., World
     planted = world(*PLANTED, codes={8: "code 9"})
     done = inside(*planted.command)
     first, alone, _, statement, *tested, why = done.stdout.splitlines()
-    assert first == "step 7 is the first that is shown to change it: Change 7"
-    assert alone == "from step 6 to step 7: shown: +5.0 % (+5.0 .. +5.0), 10 seeds"
+    assert first == "step 7 is the first with which it holds: Change 7"
+    assert alone == "from step 6 to step 7: holds, +5.0 % (+5.0 .. +5.0), 10 seeds"
     assert statement.startswith("energy_per_work_j[patched] > 102% * energy_per_work_j[base]; ")
     assert [line.split()[:3] for line in tested] == [
-        ["step", "6", "refuted:"],
-        ["step", "7", "shown:"],
-        ["step", "8", "shown:"],
-        ["step", "9", "shown:"],
-        ["step", "12", "shown:"],
+        ["step", "6", "refuted,"],
+        ["step", "7", "holds,"],
+        ["step", "8", "holds,"],
+        ["step", "9", "holds,"],
+        ["step", "12", "holds,"],
     ]
     assert why == "why: eascope diff /runs/idea-6 /runs/idea-7"
     assert tested[2].endswith("10 seeds, same code as step 9  Change 8")
@@ -174,7 +174,7 @@ def test_the_planted_patch_is_named_with_the_two_runs(world: Callable[..., World
     assert len(planted.runs) == 50
     said = [line for line in done.stderr.splitlines() if "  patches " not in line]
     assert "12 steps: at most 6 builds, 60 to 960 runs, " in said[0]
-    assert "step 6 of 12: refuted: 0.0 % (0.0 .. 0.0), 10 seeds; left: at most 3 builds" in said[2]
+    assert "step 6 of 12: refuted, 0.0 % (0.0 .. 0.0), 10 seeds; left: at most 3 builds" in said[2]
 
 
 def test_what_does_not_build_is_said(world: Callable[..., World]) -> None:
@@ -196,8 +196,8 @@ def test_a_series_without_effect_says_what_would_have_been_seen(
     nothing = world(*[1.0] * 13)
     text = output_of(*nothing.command)
     assert text.startswith(
-        "no step is shown to change it: all 12 together: refuted: 0.0 % (0.0 .. 0.0), 10 seeds; "
-        "> 2 % would have been shown\n"
+        "no step makes it hold; all 12 together: refuted, 0.0 % (0.0 .. 0.0), 10 seeds; "
+        "> 2 % would hold\n"
     )
     assert "why:" not in text
     assert {*nothing.built} == {0, 12}
@@ -209,7 +209,7 @@ def test_a_series_without_effect_says_what_would_have_been_seen(
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--statement", "energy_per_work_j < 5"], "also shown of the kernel below the series"),
+        (["--statement", "energy_per_work_j < 5"], "also holds for the kernel below the series"),
         (["--statement", "energy_j.totl > 1"], "'energy_j.totl': allowed: a measure: no 'totl'"),
         (["--statement", "migrations[cas] > 1"], "variant 'cas': allowed: base, patched"),
         (["--statement", "migrations == 1"], "runs cannot decide == and !="),

@@ -11,7 +11,7 @@ import pytest
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.cli.request import request_of
 from eascope.experiments.cli.verbs import make_parser
-from eascope.experiments.controls import AS_IT_IS, Controls
+from eascope.experiments.controls import DEFAULT_CONTROLS, Controls
 from eascope.experiments.runs.request import Request, resolve
 from eascope.experiments.runs.warnings import wrong_capacities
 from eascope.experiments.scenario.conditions import conditions_of
@@ -23,7 +23,7 @@ from eascope.host.errors import RequestError
 from eascope.kernels.own import read_own
 from eascope.kernels.switches import FEATURES
 from eascope.kernels.trees import tree_source
-from eascope.power.given import USUAL
+from eascope.power.given import DEFAULT_MODEL
 from tests.support.cells import Artefacts, prepared
 from tests.support.refusals import refusal
 from tests.support.toy_linux import git, toy_linux
@@ -137,7 +137,7 @@ def test_a_default_that_is_given_stays(words: list[str]) -> None:
     """On the command line and in a campaign's point."""
     command = ["compare", "mainline", "cas", "--platform", "juno-r2", "--scenario", SPIKE]
     options = make_parser().parse_args([*command, "--source-conditions", "--dvfs", "model"])
-    given = resolve(request_of(options, "mainline", 0, USUAL)).request.controls
+    given = resolve(request_of(options, "mainline", 0, DEFAULT_MODEL)).request.controls
     assert (given.dvfs, given.speeds, type(given.dvfs)) == ("model", "hardware", str)
     point = Point(
         labels={},
@@ -282,4 +282,4 @@ def test_a_part_of_the_boards_may_be_set_otherwise() -> None:
     changed = Controls(dvfs="board", fast_switch=True, rate_limit_us=5000).of_platform(juno)
     assert (changed.fast_switch, changed.rate_limit_us) == (True, 5000)
     assert changed.transition_latency_us == 2920
-    assert AS_IT_IS.of_platform(juno) is juno
+    assert DEFAULT_CONTROLS.of_platform(juno) is juno
