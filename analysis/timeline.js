@@ -23,9 +23,14 @@ async function unpack(island) {
   return columns;
 }
 
-// How many of the (rising) times are t or earlier.
-function upTo(times, t) {
-  let low = 0, high = times.length;
+// How many of the rising times are t or earlier; at least `low` are. Quick where it is not many more.
+function upTo(times, t, low = 0) {
+  let high = low;
+  for (let more = 1; high < times.length && times[high] <= t; more *= 2) {
+    low = high + 1;
+    high += more;
+  }
+  high = Math.min(high, times.length);
   while (low < high) {
     const middle = (low + high) >> 1;
     if (times[middle] <= t) low = middle + 1;
@@ -34,13 +39,13 @@ function upTo(times, t) {
   return low;
 }
 
-// Intervals in the order of time. Each adds an amount (ns busy, kHz x ns, nJ) at a constant rate.
+// Disjoint intervals in the order of time. Each adds an amount (ns busy, kHz x ns, nJ) at a constant
+// rate. Sums from the beginning summarize any range, so a pixel costs the same however much it has.
 class Lane {
   constructor(t0, t1, amount, who) {
     Object.assign(this, { t0, t1, amount, who, length: t0.length });
     this.before = new Float64Array(this.length + 1);
     for (let i = 0; i < this.length; i++) this.before[i + 1] = this.before[i] + amount[i];
-    this.levels = this.length > 256 ? this.pyramid() : [];
   }
 
   // The place of the last interval that begins at t or before; -1: none does.
@@ -48,82 +53,38 @@ class Lane {
     return upTo(this.t0, t) - 1;
   }
 
-  // The amount until t.
-  until(t) {
-    const i = this.find(t);
+  // The amount until t, of which the interval at i is the last to begin.
+  until(t, i = this.find(t)) {
     if (i < 0) return 0;
-    const part = Math.min(1, (t - this.t0[i]) / (this.t1[i] - this.t0[i]));
-    return this.before[i] + (part === 1 ? this.amount[i] : this.amount[i] * part);
+    return t >= this.t1[i] ? this.before[i + 1] : this.before[i] + this.rate(i) * (t - this.t0[i]);
   }
 
-  sum(from, to) {
-    return this.until(to) - this.until(from);
+  rate(i) {
+    return this.amount[i] / (this.t1[i] - this.t0[i]);
   }
 
-  // Summaries of bins of equal width, the width doubling from level to level: the amount, and who
-  // has the longest part of one interval. The first level has about eight intervals per bin.
-  pyramid() {
-    const { t0, t1, who, length } = this;
-    let bins = 2 ** Math.ceil(Math.log2(length / 8)), width = t1[length - 1] / bins;
-    let amount = new Float64Array(bins), longest = new Float64Array(bins), whose = new Uint16Array(bins);
-    for (let i = 0; i < length; i++) {
-      const begin = t0[i], end = t1[i], rate = this.amount[i] / (end - begin);
-      for (let bin = Math.floor(begin / width); bin < bins; bin++) {
-        const part = Math.min(end, (bin + 1) * width) - Math.max(begin, bin * width);
-        if (part <= 0) break;
-        amount[bin] += part * rate;
-        if (part <= longest[bin]) continue;
-        longest[bin] = part;
-        if (who) whose[bin] = who[i];
-      }
-    }
-    const levels = [{ width, amount, whose }];
-    while (bins > 1) {
-      const below = { amount, longest, whose };
-      [bins, width] = [bins / 2, 2 * width];
-      [amount, longest, whose] = [new Float64Array(bins), new Float64Array(bins), new Uint16Array(bins)];
-      for (let bin = 0, left = 0; bin < bins; bin++, left += 2) {
-        const more = below.longest[left + 1] > below.longest[left] ? left + 1 : left;
-        amount[bin] = below.amount[left] + below.amount[left + 1];
-        longest[bin] = below.longest[more];
-        whose[bin] = below.whose[more];
-      }
-      levels.push({ width, amount, whose });
-    }
-    return levels;
-  }
-
-  // Calls emit(begin, end, mean rate, who), at most two times per pixel of `step` ns.
+  // Calls emit(begin, end, mean rate, who) at most once per pixel of `step` ns. Of several intervals
+  // in a pixel, it names the one at the middle of what they add.
   pieces(from, to, step, emit) {
-    const level = this.levels.length && this.levels[0].width <= step
-      && this.levels.find((each) => each.width >= step);
-    if (level) {
-      const last = Math.min(level.amount.length, Math.ceil(to / level.width));
-      for (let bin = Math.max(0, Math.floor(from / level.width)); bin < last; bin++) {
-        const begin = bin * level.width;
-        if (level.amount[bin] > 0) emit(begin, begin + level.width, level.amount[bin] / level.width, level.whose[bin]);
+    const { t0, t1, who, length } = this, last = Math.ceil(to / step);
+    let pixel = Math.floor(from / step), i = this.find(pixel * step);
+    while (pixel < last) {
+      const begin = pixel * step, end = begin + step;
+      const busy = i >= 0 && t1[i] >= end, after = i + 1 < length ? t0[i + 1] : Infinity;
+      const idle = (i < 0 || t1[i] <= begin) && after >= end;
+      if (busy) pixel = Math.max(pixel + 1, Math.floor(t1[i] / step));
+      else if (idle) pixel = Math.max(pixel + 1, Math.floor(after / step));
+      else pixel++;
+      pixel = Math.min(pixel, last);
+      const next = upTo(t0, pixel * step, Math.max(0, i)) - 1;
+      if (busy) emit(begin, pixel * step, this.rate(i), who?.[i]);
+      else if (!idle) {
+        const less = this.until(begin, i), more = this.until(end, next);
+        const middle = upTo(this.before, (less + more) / 2, Math.max(0, i)) - 1;
+        emit(begin, end, (more - less) / step, who?.[middle]);
       }
-      return;
+      i = next;
     }
-    let pixel = -1, sum = 0, longest = 0, who = 0;
-    const flush = () => {
-      if (sum > 0) emit(pixel, pixel + step, sum / step, who);
-      sum = longest = 0;
-    };
-    for (let i = Math.max(0, this.find(from)); i < this.length && this.t0[i] < to; i++) {
-      const long = this.t1[i] - this.t0[i], own = this.who ? this.who[i] : 0;
-      if (long >= step) {
-        flush();
-        if (this.t1[i] > from) emit(this.t0[i], this.t1[i], this.amount[i] / long, own);
-        continue;
-      }
-      const begins = Math.floor(this.t0[i] / step) * step;
-      if (begins !== pixel) flush();
-      pixel = begins;
-      sum += this.amount[i];
-      if (long > longest) [longest, who] = [long, own];
-    }
-    flush();
   }
 }
 
@@ -152,8 +113,9 @@ function runOf(island, columns, place) {
 
 // Energy in mJ and busy ns by cluster between two moments of a run.
 function sums(island, run, from, to) {
-  const busy = island.clusters.map((cluster) => cluster.cpus.reduce((sum, cpu) => sum + run.cpus[cpu].sum(from, to), 0));
-  return { mj: run.power.sum(from, to) / 1e6, busy };
+  const within = (lane) => lane.until(to) - lane.until(from);
+  const busy = island.clusters.map((cluster) => cluster.cpus.reduce((sum, cpu) => sum + within(run.cpus[cpu]), 0));
+  return { mj: within(run.power) / 1e6, busy };
 }
 
 if (typeof document === "undefined") module.exports = { unpack, Lane, runOf, sums };
@@ -166,8 +128,7 @@ async function view(island) {
     told.textContent = "This browser cannot open the timeline: it has no DecompressionStream.";
     return;
   }
-  const columns = await unpack(island);
-  const runs = [0, 1].map((place) => runOf(island, columns, place));
+  const columns = await unpack(island), runs = [0, 1].map((place) => runOf(island, columns, place));
   const words = new TextDecoder().decode(columns.words).split("\n");
   const whole = Math.max(...runs.map((run) => run.ns));
   // The view, the selected range, the interval that is told of, the difference last jumped to.
@@ -176,20 +137,19 @@ async function view(island) {
 
   // Rows from top to bottom. A row's id is what the columns of marks call its lane.
   const AXIS = 18, rows = [];
-  let tall = AXIS;
+  let tall = AXIS, peak = 0;
   const add = (height, row) => {
     rows.push({ y: tall, height, ...row });
     tall += height + 1;
   };
-  let peak = 0;
-  for (const { power } of runs) power.pieces(0, whole, whole / 4000, (_begin, _end, rate) => (peak = Math.max(peak, rate)));
+  for (const { power } of runs)
+    power.pieces(0, whole, whole / 4000, (_begin, _end, rate) => (peak = Math.max(peak, rate)));
   for (const run of runs) {
     add(22, { run, label: `${run.letter}: ${run.name}` });
-    island.clusters.forEach((cluster, index) => {
-      const clock = run.clocks[index];
-      for (const cpu of cluster.cpus) add(15, { run, lane: run.cpus[cpu], id: cpu, clock, label: `CPU ${cpu}` });
-      const id = run.cpus.length + index, top = cluster.max_khz;
-      add(26, { run, lane: clock, id, clock, top, label: cluster.name, unit: `${top / 1000} MHz` });
+    island.clusters.forEach(({ name, cpus, max_khz: top }, index) => {
+      const clock = run.clocks[index], id = run.cpus.length + index;
+      for (const cpu of cpus) add(15, { run, lane: run.cpus[cpu], id: cpu, clock, label: `CPU ${cpu}` });
+      add(26, { run, lane: clock, id, clock, top, label: name, unit: `${top / 1000} MHz` });
     });
     add(40, { run, lane: run.power, top: peak, label: "power", unit: `${(1000 * peak).toFixed(0)} mW` });
   }
@@ -197,85 +157,94 @@ async function view(island) {
 
   // An ink is a colour (as bytes ABGR) and a hatch. Threads of no task are plain grey.
   const COLOURS = [0xffd49f5b, 0xff32a5e6, 0xff8aae3f, 0xffb88ad5, 0xfff0d8a5, 0xff3a79e0, 0xff45cfd8];
-  const inks = island.threads.map((_, i) => (i < island.tasks ? [COLOURS[i % 7], i % 4] : [0xffb4b4b4, 0]));
-  const CLOCK = [0xffa68f7f, 0], POWER = [0xff4d50c0, 0], IDLE = [0xfff5f4f3, 0], MARK = [0xff2000b0, 0];
+  const CLOCK = [0xffa68f7f, 0], POWER = [0xff4d50c0, 0], MARK = [0xff2000b0, 0];
+  const GREY = [0xffb4b4b4, 0], IDLE = [0xfff5f4f3, 0];
+  const inks = island.threads.map((_, i) => (i < island.tasks ? [COLOURS[i % 7], i % 4] : GREY));
 
-  // Fills a rectangle of an image, in CSS pixels; quicker than thousands of fillRect.
-  function paint(image, scale, x0, y0, x1, y1, [ink, hatch]) {
-    const { pixels, width } = image, period = Math.round(8 * scale);
-    const left = Math.round(x0 * scale), right = Math.round(x1 * scale), bottom = Math.round(y1 * scale);
-    for (let y = Math.max(0, Math.round(y0 * scale)); y < bottom; y++) {
-      pixels.fill(ink, y * width + left, y * width + right);
-      if (hatch === 0 || right - left < period / 2) continue;
-      for (let x = left; x < right; x++) {
+  // An image of a canvas, in which fill() fills rectangles, in CSS pixels: thousands per frame.
+  let image, pixels, ratio;
+  const imageOf = (target, scale) => {
+    [image, ratio] = [target.createImageData(target.canvas.width, target.canvas.height), scale];
+    pixels = new Uint32Array(image.data.buffer).fill(0xffffffff);
+  };
+  const fill = (x0, y0, x1, y1, [ink, hatch]) => {
+    const left = Math.round(x0 * ratio), right = Math.round(x1 * ratio), bottom = Math.round(y1 * ratio);
+    const period = Math.round(8 * ratio), hatched = hatch && right - left > period / 2;
+    for (let y = Math.round(y0 * ratio); y < bottom; y++) {
+      const line = y * image.width;
+      pixels.fill(ink, line + left, line + right);
+      for (let x = left; hatched && x < right; x++) {
         const along = hatch === 1 ? x + y : hatch === 2 ? y + 4 : x + 7 * y;
-        if (along % period < scale) pixels[y * width + x] = 0xff404040;
+        if (along % period < ratio) pixels[line + x] = 0xff404040;
       }
     }
-  }
-  const imageOf = (target) => {
-    const data = target.createImageData(target.canvas.width, target.canvas.height);
-    return { data, pixels: new Uint32Array(data.data.buffer), width: data.width };
   };
-  island.threads.slice(0, Math.min(24, island.tasks)).forEach((thread, place) => {
+  for (const [place, thread] of island.threads.slice(0, Math.min(24, island.tasks)).entries()) {
     const swatch = document.createElement("canvas"), target = swatch.getContext("2d");
     [swatch.width, swatch.height] = [24, 12];
-    const image = imageOf(target);
-    paint(image, 1, 0, 0, 24, 12, inks[place]);
-    target.putImageData(image.data, 0, 0);
+    imageOf(target, 1);
+    fill(0, 0, 24, 12, inks[place]);
+    target.putImageData(image, 0, 0);
     element("legend").appendChild(document.createElement("span")).append(swatch, ` ${thread}`);
-  });
+  }
 
-  const x = (t) => gutter + ((t - from) / (to - from)) * (wide - gutter);
+  const x = (t) => Math.min(wide, Math.max(gutter, gutter + ((t - from) / (to - from)) * (wide - gutter)));
   const timeAt = (pixel) => from + ((pixel - gutter) / (wide - gutter)) * (to - from);
   const kept = (begin, end) => !island.kept || island.kept.some(([a, b]) => a <= begin && end <= b);
 
-  function draw(width = canvas.clientWidth, scale = window.devicePixelRatio) {
+  function draw(width = canvas.clientWidth, scale = devicePixelRatio) {
     [wide, gutter, pending] = [width, width < 600 ? 58 : 84, false];
     [canvas.width, canvas.height] = [Math.round(wide * scale), Math.round(tall * scale)];
+    imageOf(context, scale);
+    const names = lanes.flatMap(drawLane);
+    runs.forEach(drawMarks);
+    context.putImageData(image, 0, 0);
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
-    const image = imageOf(context), fill = (...where) => paint(image, scale, ...where);
-    image.pixels.fill(0xffffffff);
-    const names = lanes.flatMap((row) => drawLane(row, fill));
-    for (const run of runs) drawMarks(run, fill);
-    context.putImageData(image.data, 0, 0);
-    for (const [name, ...where] of names) context.fillText(name, ...where);
-    drawAxis();
-    if (chosen) {
-      context.fillStyle = "rgba(0, 90, 200, .16)";
-      context.fillRect(x(chosen[0]), AXIS, x(chosen[1]) - x(chosen[0]), tall - AXIS);
-    }
-    if (cursor) {
-      const [begin, end] = extent(cursor), left = Math.max(gutter, x(begin));
-      context.strokeStyle = "#000";
-      context.strokeRect(left, cursor.row.y, Math.max(2, Math.min(wide, x(end)) - left), cursor.row.height);
-    }
-    context.fillStyle = "#1a1a1a";
+    for (const name of names) context.fillText(...name);
     for (const { y, height, label, lane, unit } of rows) {
       const middle = y + height / 2;
       context.fillText(label, 2, unit ? middle - 6 : middle, lane ? gutter - 6 : wide);
       if (unit) context.fillText(unit, 2, middle + 7, gutter - 6);
     }
+    drawAxis();
+    if (cursor) {
+      const [first, last] = extent(cursor);
+      context.strokeRect(x(first), cursor.row.y, Math.max(2, x(last) - x(first)), cursor.row.height);
+    }
+    context.fillStyle = "rgba(0, 90, 200, .16)";
+    if (chosen) context.fillRect(x(chosen[0]), AXIS, x(chosen[1]) - x(chosen[0]), tall - AXIS);
   }
 
   // Gives the names that have room, and where.
-  function drawLane({ lane, y, height, top, run, clock }, fill) {
+  function drawLane({ lane, y, height, top, clock }) {
     const names = [], ink = clock ? CLOCK : POWER, bottom = y + height;
     fill(gutter, y, wide, bottom, IDLE);
     lane.pieces(from, to, (to - from) / (wide - gutter), (begin, end, rate, who) => {
-      const high = top ? (height * rate) / top : Math.max(2, height * rate);
-      const x0 = Math.max(gutter, x(begin)), x1 = Math.min(wide, Math.max(x0 + 1, x(end)));
-      fill(x0, bottom - high, x1, bottom, top ? ink : inks[who]);
+      const x0 = x(begin), x1 = Math.min(wide, Math.max(x0 + 1, x(end)));
+      fill(x0, bottom - (top ? (height * rate) / top : Math.max(2, height * rate)), x1, bottom, top ? ink : inks[who]);
       if (!top && x1 - x0 > 45) names.push([island.threads[who], x0 + 3, y + height / 2, x1 - x0 - 6]);
     });
-    let begin = from;
-    for (const [a, b] of top || !island.kept ? [] : [...island.kept, [to, to]]) {
-      if (a > begin) fill(x(begin), bottom - 2, x(Math.min(a, to)), bottom, inks.at(-1));
-      begin = Math.max(begin, b);
+    let past = 0;
+    for (const [a, b] of top || !island.kept ? [] : [...island.kept, [whole, whole]]) {
+      fill(x(past), bottom - 2, x(a), bottom, GREY);
+      past = b;
     }
     return names;
+  }
+
+  function drawMarks(run) {
+    const { at, lane } = run.marks, last = {};
+    const own = new Map(lanes.filter((row) => row.run === run).map((row) => [row.id, row.y]));
+    for (let i = upTo(at, from - 1); i < at.length && at[i] <= to; i++) {
+      const y = own.get(lane[i]), middle = Math.round(x(at[i]));
+      if (y === undefined || (middle < last[lane[i]] + 5 && i !== mark)) continue;
+      last[lane[i]] = middle;
+      const triangle = (line) => fill(Math.max(gutter, middle - 4 + line), y + line, Math.min(wide, middle + 4 - line), y + line + 1, MARK);
+      for (let line = 0; line < 4; line++) triangle(line);
+      if (i === mark) fill(Math.max(gutter, middle - 1), y, Math.min(wide, middle + 1), y + 15, MARK);
+    }
   }
 
   function drawAxis() {
@@ -283,21 +252,10 @@ async function view(island) {
     const step = ten * [1, 2, 5, 10].find((times) => ten * times >= least);
     const digits = Math.max(0, Math.ceil(9 - Math.log10(step) - 1e-9));
     for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
-      context.fillStyle = "rgba(0, 0, 0, .12)";
+      context.globalAlpha = 0.15;
       context.fillRect(x(t), AXIS - 4, 1, tall);
-      context.fillStyle = "#1a1a1a";
+      context.globalAlpha = 1;
       if (wide - x(t) > 50) context.fillText(`${(t / 1e9).toFixed(digits)} s`, x(t) + 3, AXIS / 2);
-    }
-  }
-
-  function drawMarks(run, fill) {
-    const { at, lane } = run.marks, last = {}, own = new Map(lanes.filter((row) => row.run === run).map((row) => [row.id, row]));
-    for (let i = upTo(at, from - 1); i < at.length && at[i] <= to; i++) {
-      const row = own.get(lane[i]), middle = Math.round(x(at[i]));
-      if (!row || (middle < last[lane[i]] + 5 && i !== mark)) continue;
-      last[lane[i]] = middle;
-      for (let line = 0; line < 4; line++) fill(Math.max(gutter, middle - 4 + line), row.y + line, Math.min(wide, middle + 4 - line), row.y + line + 1, MARK);
-      if (i === mark) fill(Math.max(gutter, middle - 1), row.y, Math.min(wide, middle + 1), row.y + row.height, MARK);
     }
   }
 
@@ -308,50 +266,35 @@ async function view(island) {
     return [i < 0 ? 0 : lane.t1[i], i + 1 < lane.length ? lane.t0[i + 1] : run.ns, -1];
   }
 
-  function tell() {
-    const { row, t } = cursor, [begin, end, i] = extent(cursor);
-    const digits = to - from < 5e7 ? 6 : 3, seconds = (ns) => (ns / 1e9).toFixed(digits);
+  function point(row, t) {
+    cursor = { row, t: Math.min(Math.max(t, 0), row.run.ns - 1) };
+    const [begin, end, i] = extent(cursor), at = cursor.t;
+    const seconds = (ns) => (ns / 1e9).toFixed(to - from < 5e7 ? 6 : 3);
     const parts = [row.run.letter, row.label];
-    if (!row.top) parts.push(i >= 0 ? island.threads[row.lane.who[i]] : kept(t, t) ? "idle" : "not in this page");
+    if (!row.top) parts.push(i >= 0 ? island.threads[row.lane.who[i]] : kept(at, at) ? "idle" : "not in this page");
     parts.push(`${seconds(begin)} to ${seconds(end)} s`);
-    if (row.clock) parts.push(`${row.clock.sum(t, t + 1) / 1000} MHz`);
-    parts.push(`${((1000 * row.run.power.sum(begin, end)) / (end - begin)).toFixed(0)} mW`);
+    if (row.clock) parts.push(`${row.clock.rate(row.clock.find(at)) / 1000} MHz`);
+    parts.push(`${((1e9 * sums(island, row.run, begin, end).mj) / (end - begin)).toFixed(0)} mW`);
     told.textContent = parts.join(", ");
+    redraw();
   }
 
-  function showSums() {
-    element("sums").replaceChildren();
-    if (!chosen) return;
-    const table = element("sums").appendChild(document.createElement("table"));
-    const line = (cells) => {
-      const row = table.insertRow();
-      for (const cell of cells) row.insertCell().textContent = cell;
-      row.cells[0].className = "left";
-    };
-    const [begin, end] = chosen, ms = (end - begin) / 1e6;
-    line([`${(begin / 1e9).toFixed(6)} to ${(end / 1e9).toFixed(6)} s`, "mJ", "mW", ...island.clusters.map(({ name }) => `${name} busy (ms)`)]);
-    const values = runs.map((run) => {
-      const { mj, busy } = sums(island, run, begin, end);
-      return [mj, (1000 * mj) / ms, ...busy.map((ns) => (kept(begin, end) ? ns / 1e6 : NaN))];
-    });
-    values.push(values[0].map((value, place) => values[1][place] - value));
-    const shown = (value) => (Number.isNaN(value) ? "not in this page" : value.toFixed(3));
-    ["A", "B", "B - A"].forEach((name, place) => line([name, ...values[place].map(shown)]));
-  }
-
-  function refresh() {
+  function redraw() {
     if (!pending) requestAnimationFrame(() => draw());
     pending = true;
+  }
+
+  // Draws anew, and writes view and selection into the address.
+  function refresh() {
+    redraw();
     clearTimeout(writing);
-    writing = setTimeout(() => {
-      const numbers = [from, to, ...(chosen ?? [])].map(Math.round);
-      history.replaceState(null, "", `#timeline=${numbers.join()}`);
-    }, 250);
+    const numbers = [from, to, ...(chosen ?? [])].map(Math.round);
+    writing = setTimeout(() => history.replaceState(null, "", `#timeline=${numbers.join()}`), 250);
   }
 
   function show(begin, end) {
-    const span = Math.min(whole, Math.max(1000, end - begin)), middle = (begin + end) / 2;
-    from = Math.min(whole - span, Math.max(0, middle - span / 2));
+    const span = Math.min(whole, Math.max(1000, end - begin));
+    from = Math.min(whole - span, Math.max(0, (begin + end - span) / 2));
     to = from + span;
     refresh();
   }
@@ -361,75 +304,90 @@ async function view(island) {
     show(at - share * span, at + (1 - share) * span);
   }
 
-  function select(begin, end) {
-    chosen = begin === null ? null : [Math.max(0, Math.min(begin, end)), Math.min(whole, Math.max(begin, end))];
-    showSums();
-    refresh();
-  }
+  const pan = (share) => show(from + share * (to - from), to + share * (to - from));
 
-  function point(row, t) {
-    cursor = { row, t: Math.min(Math.max(t, 0), row.run.ns - 1) };
-    tell();
+  // Selects a range, and shows its sums; without a range, ends the selection.
+  function select(one, other) {
+    chosen = one === undefined ? null : [Math.max(0, Math.min(one, other)), Math.min(whole, Math.max(one, other))];
     refresh();
+    element("sums").replaceChildren();
+    if (!chosen) return;
+    const [begin, end] = chosen, table = element("sums").appendChild(document.createElement("table"));
+    const busy = island.clusters.map(({ name }) => `${name} busy (ms)`);
+    const lines = [[`${(begin / 1e9).toFixed(6)} to ${(end / 1e9).toFixed(6)} s`, "mJ", "mW", ...busy]];
+    const [a, b] = runs.map((run) => {
+      const own = sums(island, run, begin, end);
+      return [own.mj, (1e9 * own.mj) / (end - begin), ...own.busy.map((ns) => (kept(begin, end) ? ns / 1e6 : NaN))];
+    });
+    const shown = (value) => (Number.isNaN(value) ? "not in this page" : value.toFixed(3));
+    for (const [name, values] of [["A", a], ["B", b], ["B - A", b.map((value, i) => value - a[i])]])
+      lines.push([name, ...values.map(shown)]);
+    for (const line of lines) {
+      const row = table.insertRow();
+      for (const cell of line) row.insertCell().textContent = cell;
+      row.cells[0].className = "left";
+    }
   }
 
   function jump(place) {
     if (place < 0 || place >= columns.a_mark.length) return;
-    mark = place;
-    const times = runs.map((run) => run.marks.at[place]), span = Math.min(to - from, 2e7);
-    const middle = (times[0] + times[1]) / 2, half = Math.max(span, 3 * Math.abs(times[0] - times[1])) / 2;
+    const times = runs.map((run) => run.marks.at[place]), apart = Math.abs(times[0] - times[1]);
+    const middle = (times[0] + times[1]) / 2, half = Math.max(Math.min(to - from, 2e7), 3 * apart) / 2;
     show(middle - half, middle + half);
+    const row = lanes.find(({ run, id }) => run.marks.lane[place] === id);
+    if (row) point(row, row.run.marks.at[place]);
+    mark = place;
     told.textContent = `difference ${place + 1} of ${words.length}: ${words[place]}`;
   }
 
   // The next difference, or the one before; the view's first or last, where it has moved away.
   function neighbour(forward) {
     const times = runs[0].marks.at;
-    if (mark >= 0 && times[mark] >= from && times[mark] <= to) return mark + (forward ? 1 : -1);
+    if (times[mark] >= from && times[mark] <= to) return mark + (forward ? 1 : -1);
     return forward ? upTo(times, from - 1) : upTo(times, to) - 1;
   }
 
-  function step(event, across, down) {
-    if (!cursor) return point(lanes[0], from);
-    const [begin, end] = extent(cursor);
-    if (down) point(lanes[Math.min(lanes.length - 1, Math.max(0, lanes.indexOf(cursor.row) + down))], cursor.t);
-    else point(cursor.row, across > 0 ? end : begin - 1);
-    const own = extent(cursor);
-    if (event.shiftKey) select(Math.min(own[0], ...(chosen ?? [begin])), Math.max(own[1], ...(chosen ?? [end])));
-    if (own[0] < from || own[1] > to) show(cursor.t - (to - from) / 2, cursor.t + (to - from) / 2);
+  // To the interval before or after, or to the same time in the row above or below.
+  function step(across, down, selects) {
+    const { row, t } = cursor ?? { row: lanes[0], t: from }, [begin, end] = extent({ row, t });
+    const place = Math.min(lanes.length - 1, Math.max(0, lanes.indexOf(row) + down));
+    point(lanes[place], across > 0 ? end : across < 0 ? begin - 1 : t);
+    const [first, last] = extent(cursor);
+    if (selects) select(Math.min(first, ...(chosen ?? [begin])), Math.max(last, ...(chosen ?? [end])));
+    if (first < from || last > to) show(cursor.t - (to - from) / 2, cursor.t + (to - from) / 2);
   }
 
   const KEYS = {
     w: () => zoom(0.5),
     s: () => zoom(2),
-    a: () => show(from - (to - from) / 5, to - (to - from) / 5),
-    d: () => show(from + (to - from) / 5, to + (to - from) / 5),
+    a: () => pan(-0.2),
+    d: () => pan(0.2),
     n: () => jump(neighbour(true)),
     p: () => jump(neighbour(false)),
     Home: () => show(0, whole),
-    Escape: () => select(null),
-    ArrowLeft: (event) => step(event, -1, 0),
-    ArrowRight: (event) => step(event, 1, 0),
-    ArrowUp: (event) => step(event, 0, -1),
-    ArrowDown: (event) => step(event, 0, 1),
+    Escape: () => select(),
+    ArrowLeft: (shift) => step(-1, 0, shift),
+    ArrowRight: (shift) => step(1, 0, shift),
+    ArrowUp: (shift) => step(0, -1, shift),
+    ArrowDown: (shift) => step(0, 1, shift),
   };
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
     event.preventDefault();
-    KEYS[event.key](event);
+    KEYS[event.key](event.shiftKey);
   });
   document.getElementById("timeline").addEventListener("click", ({ target: { dataset } }) => {
     if (dataset.key) KEYS[dataset.key]();
-    if (dataset.at === undefined) return;
-    jump(runs[0].marks.at.findIndex((t, place) => Math.min(t, runs[1].marks.at[place]) === Number(dataset.at)));
+    if (!dataset.at) return;
+    const [a, b] = runs.map((run) => run.marks.at);
+    jump(a.findIndex((t, place) => Math.min(t, b[place]) === Number(dataset.at)));
     canvas.focus();
   });
-  // The page scrolls until the timeline has the focus.
+  // The wheel scrolls the page until the timeline has the focus.
   canvas.addEventListener("wheel", (event) => {
     if (document.activeElement !== canvas && !event.ctrlKey) return;
     event.preventDefault();
-    const far = (event.deltaX / (wide - gutter)) * (to - from);
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) show(from + far, to + far);
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan(event.deltaX / (wide - gutter));
     else zoom(2 ** (event.deltaY / 300), timeAt(event.offsetX));
   }, { passive: false });
   let held = null;
@@ -437,27 +395,27 @@ async function view(island) {
     held = event.offsetX;
     canvas.setPointerCapture(event.pointerId);
   });
-  canvas.addEventListener("pointermove", (event) => {
-    const row = lanes.find(({ y, height }) => event.offsetY >= y && event.offsetY <= y + height);
-    if (held !== null && Math.abs(event.offsetX - held) > 3) select(timeAt(held), timeAt(event.offsetX));
-    else if (row && event.offsetX > gutter) point(row, timeAt(event.offsetX));
+  canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+    const row = lanes.find(({ y, height }) => offsetY >= y && offsetY <= y + height);
+    if (held !== null && Math.abs(offsetX - held) > 3) select(timeAt(held), timeAt(offsetX));
+    else if (row && offsetX > gutter) point(row, timeAt(offsetX));
   });
   for (const ends of ["pointerup", "pointercancel"]) canvas.addEventListener(ends, () => (held = null));
 
   function fromAddress() {
-    const [begin, end, first, last] = (location.hash.match(/^#timeline=([\d,]+)$/)?.[1] ?? "").split(",").map(Number);
+    const [begin, end, one, other] = (/^#timeline=([\d,]+)$/.exec(location.hash)?.[1] ?? "").split(",").map(Number);
     if (!(end > begin)) return;
     show(begin, end);
-    if (last > first) select(first, last);
+    if (other > one) select(one, other);
     canvas.scrollIntoView({ block: "center" });
   }
   addEventListener("hashchange", fromAddress);
   addEventListener("beforeprint", () => draw(1000, 3));
   addEventListener("afterprint", () => draw());
   new ResizeObserver(() => !pending && canvas.clientWidth !== wide && draw()).observe(canvas);
-  told.textContent = island.kept
-    ? "This page has the tasks on CPUs only around the largest differences, which keeps it small."
-    : `${words[0] ? words.length : "No"} differing decisions. Focus the timeline for its keys.`;
   draw();
+  told.textContent = island.kept
+    ? "This page has threads only around the largest differences, which keeps it small."
+    : `${words[0] ? words.length : "No"} differing decisions. Focus the timeline for its keys.`;
   fromAddress();
 }
