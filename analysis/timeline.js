@@ -123,7 +123,7 @@ else view(JSON.parse(document.getElementById("timeline-data").textContent));
 
 async function view(island) {
   const element = (name) => document.getElementById(`timeline-${name}`);
-  const canvas = element("view"), told = element("told"), context = canvas.getContext("2d");
+  const canvas = element("view"), told = element("told"), context = canvas.getContext("2d", { willReadFrequently: true });
   if (typeof DecompressionStream === "undefined") {
     told.textContent = "This browser cannot open the timeline: it has no DecompressionStream.";
     return;
@@ -158,7 +158,7 @@ async function view(island) {
   // An ink is a colour (as bytes ABGR) and a hatch. Threads of no task are plain grey.
   const COLOURS = [0xffd49f5b, 0xff32a5e6, 0xff8aae3f, 0xffb88ad5, 0xfff0d8a5, 0xff3a79e0, 0xff45cfd8];
   const CLOCK = [0xffa68f7f, 0], POWER = [0xff4d50c0, 0], MARK = [0xff2000b0, 0];
-  const GREY = [0xffb4b4b4, 0], IDLE = [0xfff5f4f3, 0];
+  const GREY = [0xffb4b4b4, 0], IDLE = [0xfff5f4f3, 0], DARK = 0xff404040;
   const inks = island.threads.map((_, i) => (i < island.tasks ? [COLOURS[i % 7], i % 4] : GREY));
 
   // An image of a canvas, in which fill() fills rectangles, in CSS pixels: thousands per frame.
@@ -169,14 +169,14 @@ async function view(island) {
   };
   const fill = (x0, y0, x1, y1, [ink, hatch]) => {
     const left = Math.round(x0 * ratio), right = Math.round(x1 * ratio), bottom = Math.round(y1 * ratio);
-    const period = Math.round(8 * ratio), hatched = hatch && right - left > period / 2;
+    const period = Math.round(8 * ratio), along = hatch === 1 ? 1 : period - 1;
     for (let y = Math.round(y0 * ratio); y < bottom; y++) {
-      const line = y * image.width;
-      pixels.fill(ink, line + left, line + right);
-      for (let x = left; hatched && x < right; x++) {
-        const along = hatch === 1 ? x + y : hatch === 2 ? y + 4 : x + 7 * y;
-        if (along % period < ratio) pixels[line + x] = 0xff404040;
-      }
+      const line = y * image.width, end = line + right;
+      for (let i = line + left; i < end; i++) pixels[i] = ink;
+      if (!hatch || right - left < period / 2) continue;
+      if (hatch === 2 && (y + 4) % period < ratio) pixels.fill(DARK, line + left, end);
+      if (hatch === 2) continue;
+      for (let i = line + left + period - ((left + along * y) % period); i < end; i += period) pixels[i] = DARK;
     }
   };
   for (const [place, thread] of island.threads.slice(0, Math.min(24, island.tasks)).entries()) {
