@@ -69,7 +69,7 @@ class Lane {
     const { t0, t1, who, length } = this, last = Math.ceil(to / step);
     let pixel = Math.floor(from / step), i = this.find(pixel * step);
     while (pixel < last) {
-      const begin = pixel * step, end = begin + step;
+      const begin = pixel * step, end = (pixel + 1) * step;
       const busy = i >= 0 && t1[i] >= end, after = i + 1 < length ? t0[i + 1] : Infinity;
       const idle = (i < 0 || t1[i] <= begin) && after >= end;
       if (busy) pixel = Math.max(pixel + 1, Math.floor(t1[i] / step));
@@ -91,19 +91,19 @@ class Lane {
 // A run's lanes: one per CPU, one per cluster's clock, and the power.
 function runOf(island, columns, place) {
   const about = island.runs[place], letter = "ab"[place];
-  const [gap, ns, thread, khz, nj, at, lane] = ["gap", "ns", "thread", "khz", "nj", "mark", "lane"].map(
+  const [gap, ns, what, nj, at, lane] = ["gap", "ns", "what", "nj", "mark", "lane"].map(
     (name) => columns[`${letter}_${name}`]);
-  const busy = thread.length, cpus = island.clusters.flatMap((cluster) => cluster.cpus).length;
+  const cpus = island.clusters.flatMap((cluster) => cluster.cpus).length;
   let first = 0;
   const lanes = about.counts.map((count, lane) => {
     const t0 = new Float64Array(count), t1 = new Float64Array(count), amount = new Float64Array(count);
     for (let i = 0, t = 0; i < count; i++) {
       t0[i] = t + gap[first + i];
       t = t1[i] = t0[i] + ns[first + i];
-      amount[i] = lane < cpus ? ns[first + i] : ns[first + i] * khz[first + i - busy];
+      amount[i] = lane < cpus ? ns[first + i] : ns[first + i] * what[first + i];
     }
     first += count;
-    return new Lane(t0, t1, amount, lane < cpus ? thread.subarray(first - count, first) : null);
+    return new Lane(t0, t1, amount, lane < cpus ? what.subarray(first - count, first) : null);
   });
   const starts = new Float64Array(nj.length).map((_, step) => step * about.step);
   const ends = starts.map((t) => Math.min(t + about.step, about.ns));
@@ -114,7 +114,8 @@ function runOf(island, columns, place) {
 // Energy in mJ and busy ns by cluster between two moments of a run.
 function sums(island, run, from, to) {
   const within = (lane) => lane.until(to) - lane.until(from);
-  const busy = island.clusters.map((cluster) => cluster.cpus.reduce((sum, cpu) => sum + within(run.cpus[cpu]), 0));
+  const sum = (cpus) => cpus.reduce((all, cpu) => all + within(run.cpus[cpu]), 0);
+  const busy = island.clusters.map((cluster) => sum(cluster.cpus));
   return { mj: within(run.power) / 1e6, busy };
 }
 
@@ -123,11 +124,8 @@ else view(JSON.parse(document.getElementById("timeline-data").textContent));
 
 async function view(island) {
   const element = (name) => document.getElementById(`timeline-${name}`);
-  const canvas = element("view"), told = element("told"), context = canvas.getContext("2d", { willReadFrequently: true });
-  if (typeof DecompressionStream === "undefined") {
-    told.textContent = "This browser cannot open the timeline: it has no DecompressionStream.";
-    return;
-  }
+  const canvas = element("view"), told = element("told");
+  const context = canvas.getContext("2d", { willReadFrequently: true });
   const columns = await unpack(island), runs = [0, 1].map((place) => runOf(island, columns, place));
   const words = new TextDecoder().decode(columns.words).split("\n");
   const whole = Math.max(...runs.map((run) => run.ns));
@@ -176,7 +174,8 @@ async function view(island) {
       if (!hatch || right - left < period / 2) continue;
       if (hatch === 2 && (y + 4) % period < ratio) pixels.fill(DARK, line + left, end);
       if (hatch === 2) continue;
-      for (let i = line + left + period - ((left + along * y) % period); i < end; i += period) pixels[i] = DARK;
+      const first = line + left + period - ((left + along * y) % period);
+      for (let i = first; i < end; i += period) pixels[i] = DARK;
     }
   };
   for (const [place, thread] of island.threads.slice(0, Math.min(24, island.tasks)).entries()) {
@@ -223,7 +222,8 @@ async function view(island) {
     fill(gutter, y, wide, bottom, IDLE);
     lane.pieces(from, to, (to - from) / (wide - gutter), (begin, end, rate, who) => {
       const x0 = x(begin), x1 = Math.min(wide, Math.max(x0 + 1, x(end)));
-      fill(x0, bottom - (top ? (height * rate) / top : Math.max(2, height * rate)), x1, bottom, top ? ink : inks[who]);
+      const high = top ? (height * rate) / top : Math.max(2, height * rate);
+      fill(x0, bottom - high, x1, bottom, top ? ink : inks[who]);
       if (!top && x1 - x0 > 45) names.push([island.threads[who], x0 + 3, y + height / 2, x1 - x0 - 6]);
     });
     let past = 0;
@@ -241,9 +241,10 @@ async function view(island) {
       const y = own.get(lane[i]), middle = Math.round(x(at[i]));
       if (y === undefined || (middle < last[lane[i]] + 5 && i !== mark)) continue;
       last[lane[i]] = middle;
-      const triangle = (line) => fill(Math.max(gutter, middle - 4 + line), y + line, Math.min(wide, middle + 4 - line), y + line + 1, MARK);
-      for (let line = 0; line < 4; line++) triangle(line);
-      if (i === mark) fill(Math.max(gutter, middle - 1), y, Math.min(wide, middle + 1), y + 15, MARK);
+      const around = (half, line, end) =>
+        fill(Math.max(gutter, middle - half), y + line, Math.min(wide, middle + half), y + end, MARK);
+      for (let line = 0; line < 4; line++) around(4 - line, line, line + 1);
+      if (i === mark) around(1, 0, 15);
     }
   }
 
@@ -271,9 +272,10 @@ async function view(island) {
     const [begin, end, i] = extent(cursor), at = cursor.t;
     const seconds = (ns) => (ns / 1e9).toFixed(to - from < 5e7 ? 6 : 3);
     const parts = [row.run.letter, row.label];
-    if (!row.top) parts.push(i >= 0 ? island.threads[row.lane.who[i]] : kept(at, at) ? "idle" : "not in this page");
+    const none = kept(at, at) ? "idle" : "not in this page";
+    if (!row.top) parts.push(i >= 0 ? island.threads[row.lane.who[i]] : none);
     parts.push(`${seconds(begin)} to ${seconds(end)} s`);
-    if (row.clock) parts.push(`${row.clock.rate(row.clock.find(at)) / 1000} MHz`);
+    if (row.clock) parts.push(`${Math.round(row.clock.rate(row.clock.find(at))) / 1000} MHz`);
     parts.push(`${((1e9 * sums(island, row.run, begin, end).mj) / (end - begin)).toFixed(0)} mW`);
     told.textContent = parts.join(", ");
     redraw();
@@ -308,7 +310,8 @@ async function view(island) {
 
   // Selects a range, and shows its sums; without a range, ends the selection.
   function select(one, other) {
-    chosen = one === undefined ? null : [Math.max(0, Math.min(one, other)), Math.min(whole, Math.max(one, other))];
+    const ends = [one, other].sort((a, b) => a - b);
+    chosen = one === undefined ? null : [Math.max(0, ends[0]), Math.min(whole, ends[1])];
     refresh();
     element("sums").replaceChildren();
     if (!chosen) return;
@@ -317,7 +320,8 @@ async function view(island) {
     const lines = [[`${(begin / 1e9).toFixed(6)} to ${(end / 1e9).toFixed(6)} s`, "mJ", "mW", ...busy]];
     const [a, b] = runs.map((run) => {
       const own = sums(island, run, begin, end);
-      return [own.mj, (1e9 * own.mj) / (end - begin), ...own.busy.map((ns) => (kept(begin, end) ? ns / 1e6 : NaN))];
+      const busy = own.busy.map((ns) => (kept(begin, end) ? ns / 1e6 : NaN));
+      return [own.mj, (1e9 * own.mj) / (end - begin), ...busy];
     });
     const shown = (value) => (Number.isNaN(value) ? "not in this page" : value.toFixed(3));
     for (const [name, values] of [["A", a], ["B", b], ["B - A", b.map((value, i) => value - a[i])]])
@@ -358,18 +362,11 @@ async function view(island) {
   }
 
   const KEYS = {
-    w: () => zoom(0.5),
-    s: () => zoom(2),
-    a: () => pan(-0.2),
-    d: () => pan(0.2),
-    n: () => jump(neighbour(true)),
-    p: () => jump(neighbour(false)),
-    Home: () => show(0, whole),
-    Escape: () => select(),
-    ArrowLeft: (shift) => step(-1, 0, shift),
-    ArrowRight: (shift) => step(1, 0, shift),
-    ArrowUp: (shift) => step(0, -1, shift),
-    ArrowDown: (shift) => step(0, 1, shift),
+    w: () => zoom(0.5), s: () => zoom(2), a: () => pan(-0.2), d: () => pan(0.2),
+    n: () => jump(neighbour(true)), p: () => jump(neighbour(false)),
+    Home: () => show(0, whole), Escape: () => select(),
+    ArrowLeft: (shift) => step(-1, 0, shift), ArrowRight: (shift) => step(1, 0, shift),
+    ArrowUp: (shift) => step(0, -1, shift), ArrowDown: (shift) => step(0, 1, shift),
   };
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
@@ -403,7 +400,8 @@ async function view(island) {
   for (const ends of ["pointerup", "pointercancel"]) canvas.addEventListener(ends, () => (held = null));
 
   function fromAddress() {
-    const [begin, end, one, other] = (/^#timeline=([\d,]+)$/.exec(location.hash)?.[1] ?? "").split(",").map(Number);
+    const numbers = /^#timeline=([\d,]+)$/.exec(location.hash)?.[1] ?? "";
+    const [begin, end, one, other] = numbers.split(",").map(Number);
     if (!(end > begin)) return;
     show(begin, end);
     if (other > one) select(one, other);

@@ -11,8 +11,8 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -119,11 +119,16 @@ def island(
     around: Ranges,
     most: int = MOST,
 ) -> str:
-    """The JSON text; above ``most`` bytes it keeps slices and marks near ``around`` alone."""
+    """The JSON text; above ``most`` bytes it has slices and marks near ``around`` alone."""
     text, margin = _island(platform, tracks, marked, None), WIDEST_NS
     while len(text) > most and margin >= NARROWEST_NS:
-        text = _island(platform, tracks, marked, _joined(around, margin))
-        margin //= 2
+        kept = _joined(around, margin)
+        meets = [(pl.col("t0_ns") < b) & (pl.col("t1_ns") > a) for a, b in kept]
+        cut = [
+            replace(each, slices=each.slices.filter(pl.any_horizontal(meets))) for each in tracks
+        ]
+        near = [mark for mark in marked if any(a <= mark.t_ns[0] <= b for a, b in kept)]
+        text, margin = _island(platform, cut, near, kept), margin // 2
     return text
 
 
@@ -141,36 +146,22 @@ def _joined(ranges: Ranges, margin: int) -> list[tuple[int, int]]:
 def _island(
     platform: Platform, tracks: Sequence[Track], marked: Sequence[Mark], kept: Ranges | None
 ) -> str:
-    if kept is not None:
-        marked = [mark for mark in marked if any(a <= mark.t_ns[0] <= b for a, b in kept)]
     seen = pl.concat([track.slices.select("task", "thread") for track in tracks])
     own = seen.unique("thread").sort(pl.col("task").is_null(), "task", "thread")
-    threads = {thread: place for place, thread in enumerate(own["thread"])}
+    lanes = range(len(platform.cpus) + len(platform.clusters))
     columns: dict[str, Whole] = {}
     runs = []
-    for run, track in zip("ab", tracks, strict=True):
-        lanes = [
-            *_lanes(track.slices, "cpu", platform.cpus, kept),
-            *_lanes(track.clocks, "cluster", range(len(platform.clusters)), None),
-        ]
-        ends = [lane["t1_ns"].to_numpy() for lane in lanes]
-        begins = [lane["t0_ns"].to_numpy() for lane in lanes]
-        gaps = [
-            _differences(np.stack([b, e], 1).ravel()) for b, e in zip(begins, ends, strict=True)
-        ]
-        whos = [lane["thread"].replace_strict(threads) for lane in lanes[: len(platform.cpus)]]
-        columns[f"{run}_gap"] = np.concatenate([gap[::2] for gap in gaps])
-        columns[f"{run}_ns"] = np.concatenate([gap[1::2] for gap in gaps])
-        columns[f"{run}_thread"] = np.concatenate([who.to_numpy() for who in whos])
-        columns[f"{run}_khz"] = np.concatenate(
-            [lane["khz"].to_numpy() for lane in lanes[len(platform.cpus) :]]
-        )
-        columns[f"{run}_nj"] = track.nj
-        counts = [lane.height for lane in lanes]
+    for place, track in enumerate(tracks):
+        drawn = _drawn(track, own["thread"], len(platform.cpus))
+        counts = [int((drawn["lane"] == lane).sum()) for lane in lanes]
         runs.append({"name": track.name, "ns": track.ns, "step": track.step_ns, "counts": counts})
-    for place, run in enumerate("ab"):
-        columns[f"{run}_mark"] = np.array([mark.t_ns[place] for mark in marked], dtype=np.int64)
-        columns[f"{run}_lane"] = np.array([mark.lanes[place] for mark in marked], dtype=np.int64)
+        own_columns = {
+            **{name: drawn[name].to_numpy() for name in ("gap", "ns", "what")},
+            "nj": track.nj,
+            "mark": np.array([mark.t_ns[place] for mark in marked], dtype=np.int64),
+            "lane": np.array([mark.lanes[place] for mark in marked], dtype=np.int64),
+        }
+        columns |= {f"{'ab'[place]}_{name}": column for name, column in own_columns.items()}
     said = "\n".join(mark.words for mark in marked).encode()
     columns["words"] = np.frombuffer(said, np.uint8).astype(np.int64)
     packed = [(name, *_planes(column)) for name, column in columns.items()]
@@ -180,7 +171,7 @@ def _island(
             {"name": cluster.name, "cpus": cluster.cpus, "max_khz": cluster.max_khz}
             for cluster in platform.clusters
         ],
-        "threads": list(threads),
+        "threads": own["thread"].to_list(),
         "tasks": int(own["task"].is_not_null().sum()),
         "kept": kept,
         "columns": [[name, kind, len(columns[name])] for name, kind, _ in packed],
@@ -189,19 +180,21 @@ def _island(
     return json.dumps(head, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _lanes(
-    table: pl.DataFrame, key: str, lanes: Sequence[int], kept: Ranges | None
-) -> Iterator[pl.DataFrame]:
-    """The rows of each lane, those that meet a range of ``kept``."""
-    if kept is not None:
-        meets = [(pl.col("t0_ns") < b) & (pl.col("t1_ns") > a) for a, b in kept]
-        table = table.filter(pl.any_horizontal(*meets))
-    for lane in lanes:
-        yield table.filter(pl.col(key) == lane).sort("t0_ns")
+def _drawn(track: Track, threads: pl.Series, cpus: int) -> pl.DataFrame:
+    """All lanes, one after the other: lane, gap (since the interval before), ns, what.
 
-
-def _differences(times: Whole) -> Whole:
-    return np.diff(times, prepend=np.int64(0))
+    ``what`` is the place of the thread, or the clock in kHz.
+    """
+    thread = pl.col("thread").cast(pl.Enum(threads)).to_physical().cast(pl.Int64)
+    khz, cluster = (pl.col(name).cast(pl.Int64) for name in ("khz", "cluster"))
+    both = (
+        track.slices.select("t0_ns", "t1_ns", lane=pl.col("cpu").cast(pl.Int64), what=thread),
+        track.clocks.select("t0_ns", "t1_ns", lane=cluster + cpus, what=khz),
+    )
+    before = pl.col("t1_ns").shift(1, fill_value=0).over("lane")
+    rows = pl.concat(both).sort("lane", "t0_ns")
+    ns = pl.col("t1_ns") - pl.col("t0_ns")
+    return rows.select("lane", "what", gap=pl.col("t0_ns") - before, ns=ns)
 
 
 def _planes(column: Whole) -> tuple[str, bytes]:
@@ -248,7 +241,8 @@ def html(names: Sequence[str], data: str, table: str) -> str:
         f'<p class="tools">{buttons}</p>\n'
         '<canvas id="timeline-view" tabindex="0" role="application" aria-label="Timeline of two '
         'runs" aria-describedby="timeline-told"></canvas>\n'
-        '<p id="timeline-told" role="status" aria-live="polite">The timeline needs JavaScript.</p>'
+        '<p id="timeline-told" role="status" aria-live="polite">The timeline needs JavaScript and '
+        "DecompressionStream.</p>"
         '\n<p id="timeline-legend" class="note"></p>\n<div id="timeline-sums"></div>\n'
         f'{table}\n<script type="application/json" id="timeline-data">{data}</script>\n'
         f"<script>\n{_SCRIPT.read_text()}</script>\n"

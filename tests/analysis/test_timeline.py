@@ -52,14 +52,13 @@ def intervals(text: str, place: int) -> list[list[tuple[Any, ...]]]:
     """By lane: begin, end, and the thread or kHz, of a run."""
     packed, found, letter = json.loads(text), columns(text), "ab"[place]
     cpus, lanes, at = sum(len(each["cpus"]) for each in packed["clusters"]), [], 0
-    whose = [packed["threads"][number] for number in found[f"{letter}_thread"]]
-    whose += found[f"{letter}_khz"].tolist()
-    for count in packed["runs"][place]["counts"]:
+    for lane, count in enumerate(packed["runs"][place]["counts"]):
         t, own = 0, []
         for i in range(at, at + count):
             begin = t + int(found[f"{letter}_gap"][i])
             t = begin + int(found[f"{letter}_ns"][i])
-            own.append((begin, t, whose[i]))
+            what = int(found[f"{letter}_what"][i])
+            own.append((begin, t, packed["threads"][what] if lane < cpus else what))
         lanes.append(own)
         at += count
     assert len(lanes) == cpus + len(packed["clusters"])
@@ -148,10 +147,12 @@ const { unpack, runOf, sums } = require(process.argv[1]);
   const columns = await unpack(island), runs = [0, 1].map((place) => runOf(island, columns, place));
   const answer = ranges.map(([from, to]) => runs.map((run) => {
     const drawn = run.cpus.map((lane) => {
-      const found = [0, 0];
+      const found = [0, 0, 0];
       lane.pieces(from, to, (to - from) / 40, (begin, end, rate) => {
         found[0]++;
         found[1] += rate * (end - begin);
+        found[2] += Number(begin < found.last);
+        found.last = end;
       });
       return found;
     });
@@ -190,10 +191,10 @@ def test_sums_of_a_range_are_those_of_the_tables() -> None:
             ]
             assert found["busy"] == pytest.approx(own, abs=1e-3)
             assert found["mj"] * 1e6 == pytest.approx(energy(track, begin, end), abs=1e-3)
-            assert all(pieces <= 40 + 1 for pieces, _ in drawn)
+            assert all(pieces <= 40 + 1 and not overlaps for pieces, _, overlaps in drawn)
     whole = answer[0]
     for track, (_, drawn) in zip(pair, whole, strict=True):
-        for cpu, (_, covered) in zip(JUNO.cpus, drawn, strict=True):
+        for cpu, (_, covered, _) in zip(JUNO.cpus, drawn, strict=True):
             own = track.slices.filter(pl.col("cpu") == cpu)
             assert covered == pytest.approx(overlap(own, 0, ns))
 
