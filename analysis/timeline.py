@@ -32,7 +32,7 @@ MOST = 3_500_000
 STEPS, STEP_NS = 20_000, 10_000
 #: Half of a window that is kept around a difference, at first and at least, in ns.
 WIDEST_NS, NARROWEST_NS = 1 << 29, 1 << 16
-#: No lane, no thread.
+#: No lane.
 NONE = 0xFFFF
 Whole = npt.NDArray[np.int64]
 #: Ranges of time in ns since START.
@@ -214,10 +214,11 @@ _BUTTONS = {
     "n": "next difference",
 }
 _HELP = (
-    "Keys: <kbd>w</kbd> <kbd>s</kbd> or the wheel zoom, <kbd>a</kbd> <kbd>d</kbd> pan, arrows go "
-    "from interval to interval (with <kbd>Shift</kbd> they select), <kbd>n</kbd> <kbd>p</kbd> go "
-    "to the next and previous difference, <kbd>Home</kbd> shows everything, <kbd>Esc</kbd> ends a "
-    "selection. Drag to select a range. The address has the view, so a link to it can be mailed."
+    "With the focus on it, <kbd>w</kbd> <kbd>s</kbd> or the wheel zoom, <kbd>a</kbd> <kbd>d</kbd> "
+    "pan, arrows go from interval to interval (with <kbd>Shift</kbd> they select), <kbd>n</kbd> "
+    "<kbd>p</kbd> go to the next and previous difference, <kbd>Home</kbd> shows everything, "
+    "<kbd>Esc</kbd> ends a selection. Drag to select a range. The address has the view, so a link "
+    "to it can be mailed."
 )
 
 
@@ -243,7 +244,7 @@ def html(names: Sequence[str], data: str, table: str) -> str:
         'runs" aria-describedby="timeline-told"></canvas>\n'
         '<p id="timeline-told" role="status" aria-live="polite">The timeline needs JavaScript and '
         "DecompressionStream.</p>"
-        '\n<p id="timeline-legend" class="note"></p>\n<div id="timeline-sums"></div>\n'
+        '\n<p id="timeline-legend" class="note"></p>\n<div id="timeline-sums" class="wide"></div>\n'
         f'{table}\n<script type="application/json" id="timeline-data">{data}</script>\n'
         f"<script>\n{_SCRIPT.read_text()}</script>\n"
     )

@@ -195,8 +195,8 @@ def test_sums_of_a_range_are_those_of_the_tables() -> None:
     whole = answer[0]
     for track, (_, drawn) in zip(pair, whole, strict=True):
         for cpu, (_, covered, _) in zip(JUNO.cpus, drawn, strict=True):
-            own = track.slices.filter(pl.col("cpu") == cpu)
-            assert covered == pytest.approx(overlap(own, 0, ns))
+            ran = track.slices.filter(pl.col("cpu") == cpu)
+            assert covered == pytest.approx(overlap(ran, 0, ns))
 
 
 def test_too_large_a_page_keeps_what_is_around_the_differences() -> None:

@@ -170,7 +170,9 @@ def test_keys_pointer_address_and_print(browser: Any, tmp_path: Path) -> None:
     assert begin < first < last < end
     sums = shown.locator("#timeline-sums").inner_text()
     assert [line.split("\t")[0] for line in sums.splitlines()[1:]] == ["A", "B", "B - A"]
-    again = opened(browser.new_page(), made, shown.evaluate("location.hash"))
+    narrow = browser.new_page(viewport={"width": 390, "height": 800})
+    again = opened(narrow, made, shown.evaluate("location.hash"))
+    assert again.evaluate("document.documentElement.scrollWidth") == 390
     assert again.locator("#timeline-sums").inner_text() == sums
     again.close()
     printed = shown.pdf()
