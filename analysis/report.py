@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report: one self-contained HTML page of a comparison, without scripts and other files."""
+"""The report: one self-contained HTML page of a comparison, or of two runs.
+
+It loads nothing, and its Content-Security-Policy forbids that. Its only script draws the timeline.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from eascope.analysis import decisions
+from eascope.analysis import decisions, run_diff_text, timeline
 from eascope.analysis.answer import answers, clock_caption
 from eascope.analysis.compare import Comparison
 from eascope.analysis.compare_text import SPREAD, interval_words, parts_tables, table
@@ -19,6 +22,7 @@ from eascope.analysis.energy_models import EnergyModels
 from eascope.analysis.engine import engine_words, error_words
 from eascope.analysis.records.cell import TaskRecord
 from eascope.analysis.robust_text import expectation_lines, robust_table
+from eascope.analysis.run_diff import RunDiff
 from eascope.analysis.tables.tasks import OTHER
 from eascope.analysis.verdict_text import counts, details, word
 from eascope.analysis.warnings import warnings
@@ -26,6 +30,11 @@ from eascope.host.cache import write_atomic
 from eascope.host.table import Column, Row, Table, TableCell
 
 _STYLE = Path(__file__).with_name("report.css")
+
+#: What the page may load: only what is in it.
+_ALLOWED = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+)
 
 _CAPTIONS = {
     "energy": "Energy of the window by cluster and component; the parts sum to the total exactly.",
@@ -48,13 +57,15 @@ def write(
     *,
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
+    diff: RunDiff | None = None,
 ) -> Path:
     """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned.
 
     :param models: the same under the usual energy model, when the kernel was given another one.
     :param decided: decisions of EAS by variant, where runs recorded them.
+    :param diff: of the two runs of which the report has the timeline.
     """
-    write_atomic(path, page(comparison, figures, models, decided).encode())
+    write_atomic(path, page(comparison, figures, models, decided, diff).encode())
     return path
 
 
@@ -63,6 +74,7 @@ def page(
     figures: Mapping[str, Sequence[Path]],
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
+    diff: RunDiff | None = None,
 ) -> str:
     """The report as text; the same comparison gives the same text."""
     cell = comparison.cell
@@ -79,6 +91,7 @@ def page(
             _figures([n for n in figures if n != "axes"], figures, clock_caption(comparison)),
         ),
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {})),
+        ("timeline", "Timeline of the first seed", timeline.section(diff) if diff else ""),
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
         ("controls", "Parameters and workload", _controls(comparison)),
@@ -91,12 +104,30 @@ def page(
         f'<section id="{name}"><h2>{escape(head)}</h2>\n{content}</section>'
         for name, head, content in shown
     )
+    return document(title, f"{_lead(comparison)}\n<nav>{links}</nav>", body)
+
+
+def diff_page(diff: RunDiff, command: str) -> str:
+    """What `eascope diff` says of two runs, and their timeline; the same runs give the same text.
+
+    :param command: what repeats it.
+    """
+    cell = diff.a.derived.cell
+    variants = " against ".join(side.derived.cell.variant for side in (diff.a, diff.b))
+    title = f"{cell.scenario} on {cell.platform}: {variants}"
+    text = f'<pre class="wide">{escape(run_diff_text.text(diff, command))}</pre>'
+    body = f'{text}\n<section id="timeline"><h2>Timeline</h2>\n{timeline.section(diff)}</section>'
+    return document(title, "", body)
+
+
+def document(title: str, lead: str, body: str) -> str:
+    """A page of a title, what is said first as HTML, and sections."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{_STYLE.read_text()}</style></head>\n<body>\n"
-        f"<header><h1>{escape(title)}</h1>\n{_lead(comparison)}\n"
-        f"<nav>{links}</nav></header>\n"
+        f"<header><h1>{escape(title)}</h1>\n{lead}</header>\n"
         f"{body}\n</body></html>\n"
     )
 

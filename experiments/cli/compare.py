@@ -265,6 +265,7 @@ def draw(folder: Path, answered: Answered) -> Drawn:
     """Write figures and report into ``folder``."""
     from eascope.analysis.figures import write as write_figures
     from eascope.analysis.report import write as write_report
+    from eascope.analysis.run_diff import RunDiff
     from eascope.experiments.runs.comparisons import REPORT, publish
 
     figures: dict[str, list[Path]] = {}
@@ -274,7 +275,9 @@ def draw(folder: Path, answered: Answered) -> Drawn:
         drawn = write_figures(result, work)
         for variant, table in decided.items():
             table.write_parquet(work / f"decisions.{variant}.parquet")
-        write_report(result, drawn, work / REPORT, models=models, decided=decided)
+        pair = [result.variants[name][0] for name in result.names[:2]]
+        diff = RunDiff.of(result.platform, *pair)
+        write_report(result, drawn, work / REPORT, models=models, decided=decided, diff=diff)
         for name, paths in drawn.items():
             figures[name] = [folder / path.name for path in paths]
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eascope.experiments.arguments import between, count, natural
 from eascope.experiments.cli.options import Parser, add_cell, add_power
 from eascope.experiments.cli.output import print_json
 from eascope.experiments.cli.request import billing_of, request_of, warn
+from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError
 from eascope.kernels.switches import FORCED_LINES
 
@@ -55,6 +57,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of two variants: seeds 0 to N-1, and what each kind of difference costs",
     )
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="also write what is printed, and a timeline of both runs, as one HTML page",
+    )
     add_cell(parser, required=False)
     add_power(parser)
 
@@ -65,12 +72,19 @@ def run(options: argparse.Namespace) -> int:
     :raises RequestError: no run has that name, or the two cannot be compared.
     :raises EascopeError: a run failed.
     """
+    from eascope.analysis.report import diff_page
     from eascope.analysis.run_diff import RunDiff
     from eascope.analysis.run_diff_text import record, text
     from eascope.experiments.runs.counterfactual import counterfactual, names_of, runs_of
     from eascope.experiments.runs.finished import derived_by, platform_of
     from eascope.experiments.runs.store import find_run
+    from eascope.experiments.runs.writable import check_writable
 
+    page = None if options.html is None else Path(options.html).absolute()
+    if page and (options.counterfactual or options.seeds):
+        raise RequestError("--html: of two runs; leave --counterfactual and --seeds out")
+    if page:
+        check_writable("--html", page.parent)
     billing = billing_of(options)
     runs: list[Run] = []
     asked = _asked(options, billing)
@@ -94,6 +108,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         platform, derived = platform_of(runs[0]), [derived_by(each, billing) for each in runs]
     diff = RunDiff.of(platform, *derived)
+    if page:
+        write_atomic(page, diff_page(diff, options.repeat).encode())
     if options.json:
         print_json(record(diff, options.repeat))
     else:
@@ -133,7 +149,7 @@ def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Names]:
         parser = Parser()
         add_options(parser)
         for name, usual in vars(parser.parse_args(["", ""])).items():
-            of_runs = name in ("a", "b", "any", "counterfactual", "power")
+            of_runs = name in ("a", "b", "any", "counterfactual", "html", "power")
             if not of_runs and getattr(options, name) != usual:
                 raise RequestError(
                     f"--{name.replace('_', '-')}: finished runs stay as they are; give two "

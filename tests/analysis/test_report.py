@@ -13,6 +13,7 @@ import pytest
 from eascope.analysis import figures, report
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.engine import error_words
+from eascope.analysis.run_diff import RunDiff
 from eascope.configs.platform_file import load_platform
 from tests.support.records import controls_record
 
@@ -45,11 +46,16 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
 
+def first_seed(of: Comparison) -> RunDiff:
+    return RunDiff.of(of.platform, *(of.variants[name][0] for name in of.names[:2]))
+
+
 @pytest.fixture(scope="module")
 def page(compared: Compared, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("report")
     drawn = figures.write(compared(2), folder / "figures")
-    return report.write(compared(2), drawn, folder / "report.html").read_text()
+    diff = first_seed(compared(2))
+    return report.write(compared(2), drawn, folder / "report.html", diff=diff).read_text()
 
 
 def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
@@ -59,9 +65,11 @@ def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
     assert parsed.open == []
     assert parsed.references
     assert all(reference.startswith("#") for reference in parsed.references)
-    assert not parsed.tags & {"script", "link", "img", "iframe", "object", "embed"}
+    assert not parsed.tags & {"link", "img", "iframe", "object", "embed"}
     without_namespaces = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
     assert not re.search(r"https?://|@import|url\((?!#)|file://", without_namespaces)
+    assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|\bimport\(|sendBeacon", page)
+    assert "default-src 'none'" in page
 
 
 def test_identifiers_are_unique_and_references_resolve(page: str) -> None:
@@ -102,7 +110,7 @@ def test_the_report_is_deterministic_and_undated(
     compared: Compared, tmp_path: Path, page: str
 ) -> None:
     drawn = figures.write(compared(2), tmp_path / "again")
-    assert report.page(compared(2), drawn) == page
+    assert report.page(compared(2), drawn, diff=first_seed(compared(2))) == page
     assert str(tmp_path) not in page
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from eascope.experiments.cli import compare
-from eascope.experiments.cli.compare import Asked
+from eascope.experiments.cli.compare import Answered, Asked, draw
 from eascope.experiments.cli.verbs import make_parser
 from eascope.experiments.runs.comparisons import FILES, REPORT, comparison_folder, publish
 from eascope.experiments.scenario.names import path_of
 from eascope.host.errors import EascopeError
 from tests.support.cells import Artefacts
+from tests.support.compared import compared_runs
 
 
 def drawing(text: str, *names: str) -> Callable[[Path], None]:
@@ -158,3 +159,10 @@ def test_the_null_is_the_same_variant_with_other_seeds() -> None:
     assert double.kernel.our_series == usual.kernel.series
     assert (double.variant.switches, double.scenario) == (usual.variant.switches, usual.scenario)
     assert compare.words(asked) == [*compare.words(plain), "null"]
+
+
+def test_a_report_has_the_timeline_of_its_first_two_variants(tmp_path: Path) -> None:
+    answered = Answered(compared_runs(tmp_path / "runs", 2), models=None, decided={}, digest="")
+    page = draw(tmp_path / "out", answered).report.read_text()
+    assert "A: <b>mainline</b>, B: <b>cas</b>" in page
+    assert page.count('id="timeline-data"') == 1
