@@ -162,7 +162,8 @@ def test_the_null_is_the_same_variant_with_other_seeds() -> None:
 
 
 def test_a_report_has_the_timeline_of_its_first_two_variants(tmp_path: Path) -> None:
-    answered = Answered(compared_runs(tmp_path / "runs", 2), models=None, decided={}, digest="")
+    done = compared_runs(tmp_path / "runs", 2)
+    answered = Answered(done, models=None, decided={}, judged={}, digest="")
     page = draw(tmp_path / "out", answered).report.read_text()
     assert "A: <b>mainline</b>, B: <b>cas</b>" in page
     assert page.count('id="timeline-data"') == 1
