@@ -79,6 +79,15 @@ def test_kernels_that_say_no_decisions_show_their_energies(tmp_path: Path) -> No
         assert moved.height
         assert moved.filter(pl.col("reason") == "not compared").is_empty()
     assert decisions(run_of(compared, "cas")).is_empty()
+    # The choice is right by the powers that the kernel is told, and not always by measured ones.
+    told = json_of("compare", *variants, *options, "--power", "published")["choices"]
+    for variant in variants[:2]:
+        right, judged = told[variant], compared["choices"][variant]
+        assert right["decisions"] == right["least"] == judged["decisions"] > 500
+        assert right["model_mj"] == right["rule_mj"] == judged["rule_mj"] == 0
+        assert judged["least"] + judged["model"] == judged["decisions"] > judged["least"]
+        assert 1 < judged["model_mj"] < 100
+    assert told["cas"]["decisions"] == 0
 
 
 def test_events_that_are_asked_for_are_in_the_trace(tmp_path: Path) -> None:
