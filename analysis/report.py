@@ -14,12 +14,14 @@ from typing import Any
 
 import polars as pl
 
-from eascope.analysis import decisions, run_diff_text, timeline
+from eascope.analysis import choice, decisions, run_diff_text, timeline
 from eascope.analysis.answer import answers, clock_caption
-from eascope.analysis.compare import Comparison
+from eascope.analysis.choice import Judged
+from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.compare_text import SPREAD, interval_words, parts_tables, table
 from eascope.analysis.energy_models import EnergyModels
 from eascope.analysis.engine import engine_words, error_words
+from eascope.analysis.glance import leading_lines
 from eascope.analysis.records.cell import TaskRecord
 from eascope.analysis.robust_text import expectation_lines, robust_table
 from eascope.analysis.run_diff import RunDiff
@@ -57,15 +59,17 @@ def write(
     *,
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
+    judged: Mapping[str, Judged] | None = None,
     diff: RunDiff | None = None,
 ) -> Path:
     """Write the report to ``path``; ``figures`` is what :func:`analysis.figures.write` returned.
 
     :param models: the same under the usual energy model, when the kernel was given another one.
     :param decided: decisions of EAS by variant, where runs recorded them.
+    :param judged: whether they were right.
     :param diff: of the two runs of which the report has the timeline.
     """
-    write_atomic(path, page(comparison, figures, models, decided, diff).encode())
+    write_atomic(path, page(comparison, figures, models, decided, judged, diff).encode())
     return path
 
 
@@ -74,24 +78,25 @@ def page(
     figures: Mapping[str, Sequence[Path]],
     models: EnergyModels | None = None,
     decided: Mapping[str, pl.DataFrame] | None = None,
+    judged: Mapping[str, Judged] | None = None,
     diff: RunDiff | None = None,
 ) -> str:
     """The report as text; the same comparison gives the same text."""
     cell = comparison.cell
     title = f"{cell.scenario} on {cell.platform}: {', '.join(comparison.names)}"
     sections = [
-        ("parts", "What the difference is made of", _parts(comparison)),
-        ("measures", "Measures", _measures(comparison)),
         ("expectations", "Expectations", _expectations(comparison)),
+        ("parts", "What the difference is made of", _parts(comparison)),
+        ("decisions", "Why EAS chose a CPU", _decisions(decided or {}, judged or {})),
         ("axes", "Model range", _axes(comparison, figures)),
-        ("model", "The kernel's energy model", _energy_model(comparison, models)),
         (
             "figures",
             "Figures",
             _figures([n for n in figures if n != "axes"], figures, clock_caption(comparison)),
         ),
-        ("decisions", "Why EAS chose a CPU", _decisions(decided or {})),
+        ("measures", "Measures", _measures(comparison)),
         ("timeline", "Timeline of the first seed", timeline.section(diff) if diff else ""),
+        ("model", "The kernel's energy model", _energy_model(comparison, models)),
         ("seeds", "Values by seed", _seeds(comparison)),
         ("variants", "Variants", _variants(comparison)),
         ("controls", "Parameters and workload", _controls(comparison)),
@@ -169,7 +174,20 @@ def _parts(comparison: Comparison) -> str:
 
 
 def _measures(comparison: Comparison) -> str:
-    return _wide(table(comparison, comparison.lines))
+    """Those that come first and those that differ; the others are folded."""
+    first = leading_lines(comparison)
+    names = comparison.names[1:]
+
+    def seen(line: Line) -> bool:
+        return line in first or any(comparison.starred(line, name) for name in names)
+
+    shown = [line for line in comparison.lines if seen(line)]
+    rest = [line for line in comparison.lines if not seen(line)]
+    folded = _wide(table(comparison, rest))
+    return (
+        f"{_wide(table(comparison, shown))}<details><summary>{len(rest)} other measures, without a "
+        f"significant difference</summary>{folded}</details>"
+    )
 
 
 def _expectations(comparison: Comparison) -> str:
@@ -238,8 +256,8 @@ def _axes(comparison: Comparison, figures: Mapping[str, Sequence[Path]]) -> str:
     )
 
 
-def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
-    """The number of decisions by criterion, and decisions one by one."""
+def _decisions(decided: Mapping[str, pl.DataFrame], judged: Mapping[str, Judged]) -> str:
+    """The number of decisions by criterion, whether they were right, and decisions one by one."""
     if not decided:
         return ""
     note = (
@@ -250,7 +268,12 @@ def _decisions(decided: Mapping[str, pl.DataFrame]) -> str:
     )
     short, long = _wide(decisions.summary(decided)), _wide(decisions.listing(decided))
     head = f"The first {decisions.LISTED} of each variant about the scenario's tasks"
-    return f"{note}{short}<details><summary>{head}</summary>{long}</details>"
+    right = (
+        '<p class="note">Whether the choice was right, by the power model: how often the least '
+        "estimate is not the least energy, how often another rule chose, and what each cost in "
+        f"busy CPUs.</p>{_wide(choice.table(judged))}"
+    )
+    return f"{note}{short}{right}<details><summary>{head}</summary>{long}</details>"
 
 
 def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]], clock: str = "") -> str:

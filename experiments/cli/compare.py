@@ -277,7 +277,15 @@ def draw(folder: Path, answered: Answered) -> Drawn:
             table.write_parquet(work / f"decisions.{variant}.parquet")
         pair = [result.variants[name][0] for name in result.names[:2]]
         diff = RunDiff.of(result.platform, *pair)
-        write_report(result, drawn, work / REPORT, models=models, decided=decided, diff=diff)
+        write_report(
+            result,
+            drawn,
+            work / REPORT,
+            models=models,
+            decided=decided,
+            judged=answered.judged,
+            diff=diff,
+        )
         for name, paths in drawn.items():
             figures[name] = [folder / path.name for path in paths]
 

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from eascope.analysis import figures, report
+from eascope.analysis.choice import Judged
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.engine import error_words
+from eascope.analysis.glance import leading_lines
 from eascope.analysis.run_diff import RunDiff
 from eascope.configs.platform_file import load_platform
+from tests.analysis.test_decisions import decided
 from tests.support.records import controls_record
 
 Compared = Callable[[int], Comparison]
@@ -149,3 +152,34 @@ def test_figures_of_another_board_are_listed(compared: Compared) -> None:
     assert "Borrowed values" in text
     assert "juno-sched-energy.dtsi" in text
     assert "Borrowed values" not in page_of(())
+
+
+def test_the_verdicts_come_first_and_what_does_not_differ_is_folded(
+    page: str, compared: Compared
+) -> None:
+    """Every measure is in the page once."""
+    order = re.findall(r'<section id="(\w+)">', page)
+    assert order[:2] == ["expectations", "parts"]
+    assert order.index("figures") < order.index("measures") < order.index("timeline")
+    measures = page[page.index('<section id="measures">') :].partition("</section>")[0]
+    shown, folded = measures.split("<details>")
+    first, rest = (part.count("<tr><td") for part in (shown, folded))
+    assert first + rest == len(compared(2).lines)
+    assert len(leading_lines(compared(2))) <= first < rest
+
+
+def test_whether_choices_were_right_stands_beside_why(compared: Compared) -> None:
+    table = decided(("small", 0, 4, "least energy", "0:1:30:0:9 4:1:20:0:7"))
+    judged = {"cas": Judged(8, 6, 2, 1.5, 1, 0.25, 4)}
+    text = report.page(compared(2), {}, decided={"cas": table}, judged=judged)
+    section = text[text.index('<section id="decisions">') :].partition("</section>")[0]
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", section[section.index("least energy") :])
+    assert [cell for cell in cells if re.fullmatch(r"[\d.]+%?", cell)][:7] == [
+        "8",
+        "75%",
+        "25%",
+        "1.50",
+        "12%",
+        "0.25",
+        "50%",
+    ]
