@@ -78,5 +78,6 @@ def test_a_task_leaves_a_cpu_that_interrupts_have_made_too_small(tmp_path: Path)
     for event in events(Path(printed["run"]) / "trace.dat"):
         if found := re.search(r"cpu=([45]) capacity=(\d+)", event.text):
             capacities[int(found[1])].append(int(found[2]))
-    assert 0.7 * 1024 < capacities[4][-1] < 0.81 * 1024
+    # The last update that the trace has, of an average that still falls.
+    assert 0.7 * 1024 < capacities[4][-1] < 0.83 * 1024
     assert capacities[5][-1] > 0.95 * 1024
