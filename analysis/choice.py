@@ -7,7 +7,8 @@ with and without the task, at the OPP that its highest utilization asks for, tim
 draws more than an idle one there. It lasts until the thread's next decision. So a wrong model (the
 kernel's estimate is least on a CPU that takes more) is apart from another rule (the kernel chose a
 CPU whose estimate is not least). Shared parts, idle states' own transitions and CPUs that were not
-compared are left out; how often a whole cluster was not compared is counted.
+compared are left out; how often a whole cluster was not compared is counted. Where a cluster's
+power depends on another's clock, it is the least.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ class Judged:
     :param rule_mj: energy of the chosen CPU, less that of the CPU with the least estimate; below 0
         where a rule mends what the model has wrong.
     :param partly: those in which a cluster had no candidate.
-    :param outside: those that took a CPU that was no candidate, or none; in no other number.
+    :param outside: those without a comparison, or that took a CPU that was no candidate; in no
+        other number.
     """
 
     decisions: int = 0
@@ -75,11 +77,6 @@ class Judged:
     rule_mj: float = 0.0
     partly: int = 0
     outside: int = 0
-
-    @property
-    def cost_mj(self) -> float:
-        """Energy of the chosen CPUs, less the least energies."""
-        return self.model_mj + self.rule_mj
 
 
 def judge(choices: Iterable[Choice], clusters: Mapping[int, int]) -> Judged:
@@ -123,13 +120,9 @@ class Domain:
         known = capacities_of(machine.platform, cluster)
         skipped = inefficient(khz, told, known)
         self._opps = [
-            (
-                known[-1] * each // khz[-1],
-                told_each * 10 / (known[-1] * each // khz[-1]),
-                machine.busy_uw(cluster, each),
-            )
-            for each, told_each, skip in zip(khz, told, skipped, strict=True)
-            if not skip
+            (capacity, uw * 10 / capacity, machine.busy_uw(cluster, each))
+            for each, uw, skip in zip(khz, told, skipped, strict=True)
+            if not skip and (capacity := known[-1] * each // khz[-1])
         ]
 
     def uw(self, load: Load) -> float:
@@ -192,6 +185,8 @@ def choices(run: Derived, machine: Machine) -> list[Choice]:
                     powers[cpu].uw(together) - powers[cpu].uw(alone),
                 )
                 for cpu, (alone, together) in each.loads.items()
+                # Utilization fell meanwhile: the kernel compares no more, and keeps the CPU.
+                if min(each.energies.values()) >= 0
             )
             made.append((each.t_ns, each.pid, each.dst_cpu, options))
     ends: dict[int, int] = {}
