@@ -49,12 +49,12 @@ def _energy(comparison: Comparison, name: str) -> str:
     within = "; ".join(filter(None, (interval, _assumed(comparison, name, energy), seeds)))
     end = "" if difference.clear in (None, True) else ": no significant difference"
     if joint.word == DEPENDS:
-        end = f": sign {joint.words}"
+        end = f"; sign unknown: {joint.by_axis}"
     return f"{what} {difference.percent:+.1f} % ({within}){end}"
 
 
 def _assumed(comparison: Comparison, name: str, energy: Line) -> str:
-    """``model range -12.0 .. -9.1 by idle entry/exit power``, with the axis that gives each end.
+    """``model range -12.0 .. -9.1 (idle entry/exit power)``, with the axis that gives each end.
 
     Empty where no other value of a model axis makes a difference that is printed.
     """
@@ -67,22 +67,22 @@ def _assumed(comparison: Comparison, name: str, energy: Line) -> str:
         return ""
     axes = list(dict.fromkeys(axis_words(end.axis) for end in ends if end.axis))
     if len(axes) == 1:
-        return f"model range {low} .. {high} by {axes[0]}"
-    return f"model range {low} by {axes[0]} .. {high} by {axes[1]}"
+        return f"model range {low} .. {high} ({axes[0]})"
+    return f"model range {low} ({axes[0]}) .. {high} ({axes[1]})"
 
 
 def _parts(comparison: Comparison, name: str) -> Iterator[str]:
-    """``difference: -4.1 mJ; by component: busy -3.0, idle -1.1``, and per work before it."""
+    """``difference -4.1 mJ; by component: busy -3.0, idle -1.1``, and per work before it."""
     whole, parts = comparison.parts(name), comparison.parts(name, per_work=True)
     if comparison.primary is comparison.total:
-        yield from [f"difference: {whole.line}"] if whole else []
+        yield from [f"difference {whole.line()}"] if whole else []
     elif whole and parts:
         percent = comparison.total.differences[name].percent
-        change = "" if percent is None else f" {percent:+.1f} %"
+        change = "" if percent is None else f"{percent:+.1f} %"
         within = _assumed(comparison, name, comparison.total)
         yield from (
-            f"difference: {parts.line}",
-            f"total energy{change}{f' ({within})' if within else ''}: {whole.line}",
+            f"difference {parts.line()}",
+            f"total energy {whole.line('; '.join(filter(None, (change, within))))}",
         )
 
 

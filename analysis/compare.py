@@ -371,7 +371,8 @@ def against_source(cell: CellRecord) -> str:
             return f"setup: as in the original posting ({had.source})"
         return f"setup: kernel settings of the original posting, platform defaults ({had.source})"
     if board:
-        return f"setup: defaults; --source-conditions would set {control_text(had.controls)}"
+        its = control_text(had.controls)
+        return f"setup: defaults, not the original posting's (--source-conditions: {its})"
     return f"setup: defaults; the original posting's settings apply only to {had.platform}"
 
 

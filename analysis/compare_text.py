@@ -10,7 +10,7 @@ from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.engine import engine_words, kernel_words
 from eascope.analysis.ranges import possible_interval
 from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT, LEVEL
-from eascope.analysis.statistics import ENOUGH, PAIRED_ABOVE
+from eascope.analysis.statistics import ENOUGH
 from eascope.analysis.verdict_text import details, word
 from eascope.host.table import Section, Table
 from eascope.power.given import DEFAULT_MODEL
@@ -180,16 +180,10 @@ def interval_words(comparison: Comparison) -> str:
         difference for line in comparison.lines for difference in line.differences.values()
     ]
     pairs = [difference.paired for difference in differences if difference.correlation is not None]
-    paired = (
-        f", paired by seed where the correlation over seeds exceeds {PAIRED_ABOVE:g} "
-        f"({sum(pairs)} of {len(pairs)} differences)"
-        if pairs
-        else ""
-    )
-    rate = f"false discovery rate {100 * (1 - LEVEL):.0f} %"
+    paired = f"; {sum(pairs)} of {len(pairs)} differences paired by seed" if pairs else ""
     return (
-        f"Intervals: the wider of t and BCa bootstrap over seeds{paired}; * excludes zero, "
-        f"corrected for the number of rows ({rate}){few}.{null}"
+        f"{100 * LEVEL:.0f} % intervals over seeds (the wider of t and BCa bootstrap{paired}). "
+        f"* significant at a false discovery rate of {100 * (1 - LEVEL):.0f} %{few}.{null}"
     )
 
 

@@ -84,11 +84,19 @@ class Overall:
     @property
     def reason(self) -> str:
         """``less as configured, more with measured``."""
-        several = len(self.axes) > 1
+        return self._reason(named=len(self.axes) > 1)
+
+    @property
+    def by_axis(self) -> str:
+        """``less as configured, more with power model measured``."""
+        return self._reason(named=True)
+
+    def _reason(self, *, named: bool) -> str:
+        """:param named: whether each value has its axis before it."""
         values: dict[str, list[str]] = {}
         for axis, value, word in self.differing:
-            named = f"{axis_words(axis)} {value}" if several else value
-            values.setdefault(printed(word), []).append(named)
+            shown = f"{axis_words(axis)} {value}" if named else value
+            values.setdefault(printed(word), []).append(shown)
         others = (f"{word} with {', '.join(some)}" for word, some in values.items())
         return ", ".join([f"{printed(self.asked)} {AS_ASKED}", *others])
 

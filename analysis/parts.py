@@ -108,13 +108,14 @@ class Parts:
         """A number of `shown` in mJ."""
         return f"{value / 10**self.digits:{'+' if value else ''}.{self.digits}f}"
 
-    @property
-    def line(self) -> str:
-        """``-4.1 mJ, of which big -4.0; by component: leaving idle states -3.0, busy -1.1``.
+    def line(self, note: str = "") -> str:
+        """``-4.1 mJ; by cluster: big -4.0; by component: leaving idle states -3.0, busy -1.1``.
 
         The biggest `MOST_NAMED` components are named, and the sum of the others. A cluster is named
         if its part is more than those of all others together; the others are named as well if its
         part is more than the whole.
+
+        :param note: on the total, to stand after it in parentheses.
         """
         whole = self.shown
         kinds = [(name, value) for name, value in whole.kinds.items() if value]
@@ -125,8 +126,13 @@ class Parts:
         named = len(others) + 1 if main > abs(self.total) else int(main > sum(others))
         clusters = [(name, whole.clusters[name]) for name in self.clusters][:named]
         where = ", ".join(f"{name} {self.number(part)}" for name, part in clusters if part)
-        total = f"{self.number(whole.total)} {self.unit}{f', of which {where}' if where else ''}"
-        return f"{total}; {'by component: ' if words else 'no component differs'}{', '.join(words)}"
+        return "; ".join(
+            [
+                f"{self.number(whole.total)} {self.unit}{f' ({note})' if note else ''}",
+                *([f"by cluster: {where}"] if where else []),
+                f"by component: {', '.join(words)}" if words else "no component differs",
+            ]
+        )
 
     @property
     def largest(self) -> str:

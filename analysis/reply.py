@@ -124,7 +124,7 @@ class Outcome:
         sizes = zip(("energy", "p99"), (self.energy, *self.latencies[:1]), strict=False)
         shown = [f"{what} {c.could:.1f} %" for what, c in sizes if c.could is not None]
         if self.verdict == SAME and shown:
-            yield f"{self.where}: would have been significant: {', '.join(shown)}"
+            yield f"{self.where}: smallest detectable difference: {', '.join(shown)}"
         if self.depends:
             yield f"{self.where}: energy {self.depends}"
 

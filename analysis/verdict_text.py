@@ -36,9 +36,9 @@ def details(verdict: Verdict) -> str:
     if not verdict.effects and verdict.met is not None:
         parts += [f"{left:.6g} against {right:.6g}" for left, right in verdict.sides]
     if verdict.seeds > 1:
-        parts.append(f"holds in {verdict.seeds_met} of {verdict.seeds} seeds")
+        parts.append(f"true in {verdict.seeds_met} of {verdict.seeds} seeds")
     if verdict.level != LEVEL:
-        parts.append(f"intervals at {100 * verdict.level:.3g} %")
+        parts.append(corrected_words(verdict.level))
     parts += pairing(verdict)
     if verdict.reason:
         parts.append(verdict.reason)
@@ -46,6 +46,12 @@ def details(verdict: Verdict) -> str:
         names = ", ".join(verdict.also_shown_of)
         parts.append(f"not counted: also holds for {names}, where it should fail")
     return "; ".join(parts)
+
+
+def corrected_words(level: float) -> str:
+    """``97.5 % intervals (corrected for 2 tests)``: an interval's level, and what makes it so."""
+    tests = round((1 - LEVEL) / (1 - level))
+    return f"{100 * level:.4g} % intervals (corrected for {tests} tests)"
 
 
 def counts(verdicts: Sequence[Verdict]) -> str:

@@ -52,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
     :raises EascopeError: the request is wrong, an end of the series does not build, a run failed.
     """
+    from eascope.analysis.verdict_text import corrected_words
     from eascope.experiments.runs.bisect import Bisection, check_statement, energy_statement
 
     statement = options.statement or energy_statement(options.energy)
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for line in record["answer"]:
         print(line)
-    print(f"\n{statement}; intervals at {100 * bisection.level:.4g} %")
+    print(f"\n{statement}; {corrected_words(bisection.level)}")
     rows = sorted(bisection.tested.values(), key=lambda tested: tested.step)
     print_columns((f"step {row.step}", row.words, steps[row.step].subject) for row in rows)
     if record["diff"]:

@@ -135,8 +135,8 @@ def without_latency_nice(names: Names) -> str:
     if names.kernel.has_latency_nice or not names.scenario.has_latency_nice:
         return ""
     return (
-        f"{names.variant.name}: latency_nice has no effect: the kernel {names.kernel.name} has no "
-        "such attribute (that of latnice-off has)"
+        f"{names.variant.name}: latency_nice has no effect: kernel {names.kernel.name} lacks it; "
+        "use a latnice variant"
     )
 
 
@@ -148,7 +148,7 @@ def without_effect(names: Names) -> Iterator[str]:
         for line in _lacking(names.variant.boot, names.variant.switches)
     )
     yield from (
-        f"{names.variant.name}: {line} has no effect: the kernel is so already"
+        f"{names.variant.name}: {line} has no effect: it is already the kernel's default"
         for line in already_so(names.variant, names.kernel, names.platform)
     )
     for name, item in CONTROLS.items() if not request.source_conditions else ():
@@ -157,7 +157,7 @@ def without_effect(names: Names) -> Iterator[str]:
             other = replace(request.controls, **{name: item.default})
             if _machine(other, request.platform) == _machine(request.controls, request.platform):
                 shown = item.flag if item.kind is bool else f"{item.flag} {value}"
-                yield f"{shown} has no effect: {names.platform.name} is so already"
+                yield f"{shown} has no effect: it is already the default of {names.platform.name}"
 
 
 def _lacking(boot: str, switches: Switches) -> Iterator[str]:
@@ -190,10 +190,7 @@ def without_fair_server(names: Names) -> str:
     ]
     if names.request.controls.fair_server or not urgent:
         return ""
-    return (
-        f"without the fair server nothing is left for fair tasks where {', '.join(urgent)} "
-        "always runs"
-    )
+    return f"with --no-fair-server, fair tasks starve on a CPU while {', '.join(urgent)} runs there"
 
 
 def rate_warnings(names: Names) -> list[str]:

@@ -158,7 +158,7 @@ def test_sums_are_exact(platform: Platform, seeds: int, work_unit: str) -> None:
 
 def numbers_of(parts: Parts) -> list[Fraction]:
     """The total of the line, then its components."""
-    head, _, tail = parts.line.partition("; by component: ")
+    head, _, tail = parts.line().partition("; by component: ")
     return [Fraction(head.split()[0]), *(Fraction(word.split()[-1]) for word in tail.split(", "))]
 
 

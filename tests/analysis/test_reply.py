@@ -54,7 +54,7 @@ def test_what_would_have_been_seen_is_half_the_interval(platform: Platform) -> N
     half = 100 * (diff.high - diff.low) / 2 / diff.baseline
     assert row.energy.could == pytest.approx(max(half, 0.1))
     assert list(row.notes) == [
-        "test/bursts, juno-r2: would have been significant: "
+        "test/bursts, juno-r2: smallest detectable difference: "
         f"energy {max(half, 0.1):.1f} %, p99 0.1 %"
     ]
 

@@ -165,7 +165,7 @@ def test_many_statements_share_one_chance_of_error() -> None:
     together = judge([weak, *open_ones], results)
     assert together[0].verdict == UNDECIDED
     assert together[0].level == pytest.approx(1 - 0.05 / 20)
-    assert "intervals at 99.8 %" in details(together[0])
+    assert "99.75 % intervals (corrected for 20 tests)" in details(together[0])
     clear = [Expectation("cas", f"energy_j.total > 0.{number}", "s") for number in range(1, 10)]
     helped = judge([weak, *clear], results)
     assert [verdict.verdict for verdict in helped] == [SHOWN] * 10
@@ -210,7 +210,7 @@ def test_words() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
     verdict = verdict_on(MORE, results, size_percent=18.5)
     assert short(verdict).startswith("holds: 1.1 against 1, +10.0 % (+")
-    assert "claimed > 0 %; the source measured +18.5 %; holds in 20 of 20" in details(verdict)
+    assert "claimed > 0 %; the source measured +18.5 %; true in 20 of 20" in details(verdict)
     level = verdict_on("energy_j.total < 200%", results)
     assert details(level).startswith("110.0 % (")
     assert "claimed < 200 %" in details(level)

@@ -73,18 +73,16 @@ def test_what_is_recorded_stands_in_an_answer(
 ) -> None:
     plain = at(platform, 1.0)
     (answer,) = answers(known(plain))
-    words = "sign depends on speeds (more as configured, less with measured)"
+    words = "sign unknown: more as configured, less with speeds measured"
     assert answer.startswith("cas vs mainline: energy +22.6 % (95 % CI +")
-    assert answer.endswith(
-        f"; model range -26.5 by speeds .. +34.8 by idle exit; 20 seeds): {words}"
-    )
+    assert answer.endswith(f"; model range -26.5 (speeds) .. +34.8 (idle exit); 20 seeds); {words}")
     # What is varied now counts instead.
     live = AtValue("speeds", "measured", "assumed: x", 40, at(platform, 1.0))
     assert [at_.axis for at_ in known(plain, live).assumed] == ["speeds", "idle_exit"]
-    assert "model range +22.6 .. +34.8 by idle exit; " in answers(known(plain, live))[0]
+    assert "model range +22.6 .. +34.8 (idle exit); " in answers(known(plain, live))[0]
     # Too few seeds give no word, but the range.
     few = at(platform, 1.0, seeds=2)
-    assert "(model range -26.5 by speeds .. +34.8 by idle exit; 2 seeds" in answers(known(few))[0]
+    assert "(model range -26.5 (speeds) .. +34.8 (idle exit); 2 seeds" in answers(known(few))[0]
     assert known(few).verdicts == few.verdicts
 
 

@@ -78,6 +78,6 @@ def test_tables_say_whose_conditions_they_have(scenario: str) -> None:
         in eascope(*run, "--source-conditions").stdout
     )
     assert (
-        "setup: defaults; --source-conditions would set dvfs=board, NO_DELAY_DEQUEUE, "
-        "speeds=hardware, calibration_ns=186, NO_PREEMPT_SHORT"
+        "setup: defaults, not the original posting's (--source-conditions: dvfs=board, "
+        "NO_DELAY_DEQUEUE, speeds=hardware, calibration_ns=186, NO_PREEMPT_SHORT"
     ) in eascope(*run).stdout
