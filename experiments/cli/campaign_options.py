@@ -75,6 +75,11 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     others = {**axes, "set": options.set, "keep": options.keep, "reference": options.reference}
     given = [f"--{key}" for key, value in others.items() if value not in (None, [])]
     given += ["--seeds"] if options.seeds else []
+    if given and options.campaign is None and not axes:
+        raise RequestError(
+            f"{given[0]} works only with a campaign: name one, or give --platform, --scenario and "
+            "--variant"
+        )
     if options.campaign is not None:
         if given:
             raise RequestError(f"{given[0]} cannot be combined with CAMPAIGN, whose file states it")

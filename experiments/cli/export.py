@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
     billing = billing_of(options)
     if not (options.perfetto or options.lisa):
-        raise RequestError("export: give a format, --perfetto or --lisa")
+        raise RequestError("export: --perfetto or --lisa is missing")
     if options.lisa and options.power:
         raise RequestError(
             f"--power {options.power} works only with --perfetto; LISA has no power values"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any, NoReturn
 from eascope.configs.billing import PUBLISHED
 from eascope.configs.knobs import BILLINGS, CONTROLS, Knob
 from eascope.experiments.arguments import between
+from eascope.host.errors import names_allowed
 
 PROGRAM = "eascope"
 
@@ -39,10 +41,22 @@ class Parser(argparse.ArgumentParser):
         given = sys.argv[1:] if args is None else args
         return super().parse_known_args([f"{a}=" if a in bare else a for a in given], namespace)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401
+        """One of the choices, or a line as for all other names."""
+        if action.choices is not None and value not in action.choices:
+            what = "/".join(action.option_strings) or action.metavar or action.dest
+            known = names_allowed(str(value), action.choices)
+            raise argparse.ArgumentError(None, f"{what} {str(value)!r}{known}")
+
     def error(self, message: str) -> NoReturn:
         """Exit 2 with one line that names the help."""
-        lacks = message.startswith("the following arguments are required") and self.epilog
-        example = f"; {self.epilog}" if lacks else ""
+        message = re.sub(r"^argument (\S+):(?= ')", r"\1", message)
+        message = re.sub(r"^argument (?=\S+:)", "", message)
+        needed = re.fullmatch("the following arguments are required: (.*)", message)
+        example = ""
+        if needed:
+            message = f"{needed[1]} {'are' if ',' in needed[1] else 'is'} missing"
+            example = f"; {self.epilog}" if self.epilog else ""
         print(f"{PROGRAM}: error: {message}{example} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(2)
 

@@ -191,7 +191,7 @@ def _export(options: argparse.Namespace) -> tuple[str, list[str]]:
     from eascope.host.proc import say
 
     if not options.rt_app:
-        raise RequestError("scenario export: give a format, --rt-app")
+        raise RequestError("scenario export: --rt-app is missing")
     platform = load_platform(options.platform or "juno-r2")
     document, unsaid = exported(
         load_scenario(options.source, platform), platform, activity_of(platform)

@@ -132,10 +132,10 @@ def find_run(name: str) -> Run:
         return Run(path)
     fitting = [run for run in all_runs() if run.path.name.startswith(name)]
     if len(fitting) != 1:
-        what = "fits no run" if not fitting else f"fits {len(fitting)} runs"
+        what = "no run" if not fitting else f"{len(fitting)} runs"
         raise RequestError(
-            f"run {name!r} {what} in {runs_root()}; expected a run's directory, or the beginning "
-            "of one name as eascope status lists them"
+            f"run {name!r}: {what} of this name in {runs_root()}; expected a run's directory, or "
+            "the beginning of one name of eascope status"
         )
     return fitting[0]
 

@@ -12,7 +12,7 @@ from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.campaign_file import campaign_from
 from eascope.experiments.sweeps.point import CONTROL
 from eascope.host.cache import digest_of
-from eascope.host.errors import RequestError, missing_key, shown
+from eascope.host.errors import RequestError, shown
 from eascope.host.keys import Place
 
 #: What messages call a campaign that has no file.
@@ -37,7 +37,10 @@ def one_off(
     """
     for key in ("platform", "scenario", "variant"):
         if key not in axes:
-            raise missing_key(FILE, f"--{key}", "names with commas, or a campaign in their place")
+            raise RequestError(
+                f"--{key} is missing; expected --platform, --scenario and --variant with their "
+                "names, or a campaign"
+            )
     table: dict[str, Any] = {key: _listed(key, text) for key, text in axes.items()}
     table["seeds"] = seeds
     for text in settings:

@@ -201,7 +201,7 @@ def test_find_run_by_beginning() -> None:
     execute(cell(key="ac" * 32))
     assert find_run("ab").path == run.path
     assert find_run(str(run.path)).path == run.path
-    for name, words in (("a", "fits 2 runs"), ("f", "fits no run")):
+    for name, words in (("a", "2 runs of this name"), ("f", "no run of this name")):
         with pytest.raises(RequestError, match=words):
             find_run(name)
 
