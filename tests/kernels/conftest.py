@@ -11,13 +11,11 @@ from eascope.kernels.source import Source, find_source
 from eascope.kernels.trees import tree_source
 from tests.support.toy_linux import toy_linux
 
+SUPPORT = Path(__file__).parents[1] / "support"
 #: So that a failed check says what it compared.
 pytest.register_assert_rewrite(
     "tests.kernels.exceptions",
-    *(
-        f"tests.support.{name}_checks"
-        for name in ("base", "feec", "latnice", "push", "schedmc", "sum", "sum_eas")
-    ),
+    *(f"tests.support.{path.stem}" for path in SUPPORT.glob("*_checks.py")),
 )
 
 
