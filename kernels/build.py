@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds kernels: from source, queues and fragments to Image, vmlinux and .config, in the cache.
+"""Builds kernels: from source, series and fragments to Image, vmlinux and .config, in the cache.
 
 A kernel is a function of its source, its patches, its configuration and the compiler. The
 artefact's key is the digest of these, so an unchanged kernel is never built again.
@@ -37,8 +37,8 @@ from eascope.host.proc import Ending, Step, duration, say
 from eascope.kernels.code import code_digest
 from eascope.kernels.kconfig import Brought, brought, compiler, configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
+from eascope.kernels.patch_series import series_digest
 from eascope.kernels.provenance import KERNEL_SRC, BuiltKernel, KernelProvenance
-from eascope.kernels.queues import series_digest
 from eascope.kernels.releases import DEFAULT, release_of
 from eascope.kernels.source import ARCHITECTURE, Source, find_source
 from eascope.kernels.trees import tree_source
@@ -50,7 +50,7 @@ from eascope.kernels.worktree import OUT, Objects, kept_objects, try_to_apply, w
 RECIPE = 3
 #: What a built kernel is, next to its files.
 BUILT = "kernel.json"
-#: The directory that `check_queues` compiles.
+#: The directory that `check_series` compiles.
 SCHEDULER = "kernel/sched/"
 
 
@@ -75,7 +75,7 @@ class KernelArtefact:
 
     @property
     def release(self) -> str:
-        """The release whose queues and fragments it was built with."""
+        """The release whose series and fragments it was built with."""
         return release_of(self.provenance.upstream).name
 
 
@@ -204,8 +204,8 @@ def _build(spec: Kernel, source: Source, folder: Path) -> None:
             remember_build(objects is Objects.OWN, time.monotonic() - started)
 
 
-def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought, list[str]]:
-    """Apply the queues of ``spec``; with ``compiled``, also compile kernel/sched/.
+def check_series(spec: Kernel, *, compiled: bool) -> tuple[str, Brought, list[str]]:
+    """Apply the series of ``spec``; with ``compiled``, also compile kernel/sched/.
 
     This happens in the kept tree, so a later build starts from these objects.
 
@@ -233,7 +233,7 @@ def check_queues(spec: Kernel, *, compiled: bool) -> tuple[str, Brought, list[st
 
 
 def tried(spec: Kernel) -> Source:
-    """The source of ``spec``, on which its queues were tried.
+    """The source of ``spec``, on which its series were tried.
 
     :raises PatchFailed: naming patch, file and hunk.
     :raises EascopeError: no source.

@@ -2,7 +2,7 @@
 """What switches hold before anyone writes them, where that is known.
 
 So a switch or a boot argument that only writes what is there already can be named. The tables are
-of our queues and of Linux as our fragments configure it; a guest test reads all of them.
+of our series and of Linux as our fragments configure it; a guest test reads all of them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from eascope.configs.platform import Platform
+from eascope.kernels.patch_series import config_text, series_patches
 from eascope.kernels.provenance import KERNEL_SRC
-from eascope.kernels.queues import config_text, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.switches import (
     ENERGY_AWARE,
@@ -32,7 +32,7 @@ _LINUX = (
     *("WAKEUP_PREEMPTION", "NO_HRTICK", "NO_HRTICK_DL", "NONTASK_CAPACITY", "TTWU_QUEUE"),
     *("SIS_UTIL", "NO_LB_MIN", "ATTACH_AGE_LOAD", "WA_IDLE", "WA_WEIGHT", "WA_BIAS", "UTIL_EST"),
 )
-#: Features that each queue adds or changes; a later queue of a kernel counts.
+#: Features that each series adds or changes; a later series of a kernel counts.
 FEATURES_OF: dict[str, tuple[str, ...]] = {
     "base": ("UTIL_BOOST", "FEEC_SPARE0", "NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER"),
     "sum": (
@@ -45,7 +45,7 @@ FEATURES_OF: dict[str, tuple[str, ...]] = {
     "schedmc": (),
     "push": ("NO_FAIR_PUSH_STUCK", "NO_FAIR_PUSH_IDLE"),
 }
-#: Files of each queue in debugfs, and what they hold.
+#: Files of each series in debugfs, and what they hold.
 FILES_OF: dict[str, dict[str, str]] = {
     "base": {},
     "sum": {"uclamp_wait": "0", "uclamp_wait_deadband": "128"},
@@ -79,7 +79,7 @@ FILES_OF: dict[str, dict[str, str]] = {
 for _both, _one in (("sum-feec", "feec"), ("sum-push", "push")):
     FEATURES_OF[_both], FILES_OF[_both] = FEATURES_OF[_one], dict(FILES_OF[_one])
 del FILES_OF["sum-feec"]["eas_margin"]
-#: Features that other releases do not have, and that a later queue removes with the maximum.
+#: Features that other releases do not have, and that a later series removes with the maximum.
 _ONLY_DEFAULT_RELEASE = ("NO_UCLAMP_INC_FIRST", "NO_UCLAMP_MAX_FILTER")
 _REMOVED_BY = {"sum": _ONLY_DEFAULT_RELEASE}
 #: Files of Linux.
@@ -111,13 +111,13 @@ def held_at_boot(kernel: Kernel) -> dict[Place, str]:
     older = kernel.release in ("", DEFAULT)
     features = {name.removeprefix("NO_"): name for name in (_LINUX if older else ())}
     files = dict(_FILES)
-    for queue in kernel.series:
-        for name in _REMOVED_BY.get(queue, ()):
+    for series in kernel.series:
+        for name in _REMOVED_BY.get(series, ()):
             features.pop(name.removeprefix("NO_"), None)
-        for name in FEATURES_OF.get(queue, ()):
+        for name in FEATURES_OF.get(series, ()):
             if older or name not in _ONLY_DEFAULT_RELEASE:
                 features[name.removeprefix("NO_")] = name
-        own = FILES_OF.get(queue, {})
+        own = FILES_OF.get(series, {})
         files |= {f"{SCHED_DEBUG}/eascope/{name}": value for name, value in own.items()}
     held = {(FEATURES, name): value for name, value in features.items()}
     return held | {(path, ""): value for path, value in files.items()}
@@ -179,7 +179,7 @@ def already_so(variant: Variant, kernel: Kernel, platform: Platform) -> Iterator
 
 
 def _own_changes(kernel: Kernel) -> str:
-    """All that a person's queues say."""
+    """All that a person's series say."""
     release = kernel.release or DEFAULT
     patches = [patch for folder in kernel.own for patch in series_patches(folder, release)]
     texts = [patch.read_text(errors="replace") for patch in patches]

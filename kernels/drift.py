@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drift of the sources: every queue is tried on every source that a suite offers.
+"""Drift of the sources: every series is tried on every source that a suite offers.
 
-``python -m eascope.kernels.drift`` counts the patches of each queue that apply
+``python -m eascope.kernels.drift`` counts the patches of each series that apply
 to each source cleanly, with fuzz or not at all, and names those that do not apply cleanly.
 A build takes only clean patches. If
 a patch fails, its hunks that apply are applied, so that the next patches meet a similar tree.
@@ -22,15 +22,15 @@ from eascope.host.cache import artefact, sha256_bytes
 from eascope.host.errors import unknown
 from eascope.host.proc import CommandFailed, Ending, need, run
 from eascope.host.table import Table
+from eascope.kernels.patch_series import changed_files, is_ported, patch_label, series_patches
 from eascope.kernels.patching import would_apply
-from eascope.kernels.queues import changed_files, is_ported, patch_label, series_patches
 from eascope.kernels.releases import DEFAULT, number
 from eascope.kernels.source import Source, offered, offered_releases
 from eascope.kernels.variants import SERIES, Kernel, load_catalogue
 
 #: Lines around a hunk that patch may ignore; what it does when nobody says otherwise.
 FUZZ = 2
-HEADS = ("source", "queue", "order", "patches", "clean", "fuzzy", "failing", "failing hunks")
+HEADS = ("source", "series", "order", "patches", "clean", "fuzzy", "failing", "failing hunks")
 
 
 @dataclass(frozen=True)
@@ -63,25 +63,25 @@ class Tried:
 
 @dataclass(frozen=True)
 class Drift:
-    """The outcome of the last of ``queues`` on ``source``, after the others.
+    """The outcome of the last of ``all_series`` on ``source``, after the others.
 
-    :param kept: the queue is kept for that source's release, so every patch must be clean.
+    :param kept: the series is kept for that source's release, so every patch must be clean.
     """
 
     source: Source
-    queues: tuple[Path, ...]
+    all_series: tuple[Path, ...]
     kept: bool
     tried: tuple[Tried, ...]
 
     @property
     def failed(self) -> bool:
-        """True if a build would fail on a release for which the queue is kept."""
+        """True if a build would fail on a release for which the series is kept."""
         return self.kept and not all(patch.clean for patch in self.tried)
 
     @property
     def row(self) -> list[str]:
         """Its row of the table."""
-        *under, last = (queue.name for queue in self.queues)
+        *under, last = (series.name for series in self.all_series)
         release = self.source.release
         fuzzy = sum(not patch.clean and not patch.failed for patch in self.tried)
         failing = sum(patch.failed > 0 for patch in self.tried)
@@ -90,7 +90,7 @@ class Drift:
         return [
             self.source.label,
             f"{last} (on {', '.join(under)})" if under else last,
-            release.series if is_ported(self.queues[-1], release.name) else "series",
+            release.series if is_ported(self.all_series[-1], release.name) else "series",
             str(len(self.tried)),
             *map(str, (len(self.tried) - fuzzy - failing, fuzzy, failing)),
             hunks,
@@ -105,15 +105,15 @@ def sources() -> list[Source]:
     ]
 
 
-def touched_files(queues: Iterable[Path], release: str) -> list[str]:
-    """The files that ``queues`` change in ``release``, or add to it."""
-    patches = (patch for queue in queues for patch in series_patches(queue, release))
+def touched_files(all_series: Iterable[Path], release: str) -> list[str]:
+    """The files that ``all_series`` change in ``release``, or add to it."""
+    patches = (patch for series in all_series for patch in series_patches(series, release))
     return sorted({name for patch in patches for name in changed_files(patch)})
 
 
-def has_order(queue: Path, release: str) -> bool:
-    """True if there is an order of ``queue`` to try on ``release``."""
-    return is_ported(queue, release) or (queue / "series").is_file()
+def has_order(series: Path, release: str) -> bool:
+    """True if there is an order of ``series`` to try on ``release``."""
+    return is_ported(series, release) or (series / "series").is_file()
 
 
 def source_files(source: Source, names: Iterable[str]) -> Path:
@@ -161,21 +161,21 @@ def try_patch(tree: Path, patch: Path) -> Tried:
 
 
 def drifts(source: Source, kernels: Sequence[Kernel], files: Path) -> list[Drift]:
-    """Try the queues of ``kernels`` on a copy of ``files``, each once on the queues before it."""
+    """Try the series of ``kernels`` on a copy of ``files``, each once on the series before it."""
     results: dict[tuple[Path, ...], Drift] = {}
     release = source.release.name
     of_release = number(source.version) == number(release)
     for kernel in kernels:
-        queues = kernel.folders(SERIES)
-        if not all(has_order(queue, release) for queue in queues):
+        all_series = kernel.folders(SERIES)
+        if not all(has_order(series, release) for series in all_series):
             continue
         with tempfile.TemporaryDirectory() as folder:
             tree = Path(folder) / "linux"
             shutil.copytree(files, tree)
-            for count, queue in enumerate(queues, start=1):
-                tried = tuple(try_patch(tree, patch) for patch in series_patches(queue, release))
-                kept = of_release and (release == DEFAULT or is_ported(queue, release))
-                some = tuple(queues[:count])
+            for count, series in enumerate(all_series, start=1):
+                tried = tuple(try_patch(tree, patch) for patch in series_patches(series, release))
+                kept = of_release and (release == DEFAULT or is_ported(series, release))
+                some = tuple(all_series[:count])
                 results.setdefault(some, Drift(source, some, kept, tried))
     return list(results.values())
 
@@ -193,7 +193,7 @@ def report(results: Sequence[Drift]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Try the queues of the named kernels (default: all); 1 if one fails on its own release."""
+    """Try the series of the named kernels (default: all); 1 if one fails on its own release."""
     parser = argparse.ArgumentParser(
         prog="python -m eascope.kernels.drift",
         description="Try every series on every offered source, and count the patches that apply.",
@@ -214,11 +214,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def tried_on(source: Source, kernels: Sequence[Kernel]) -> list[Drift]:
-    """`drifts` for the files of ``source`` that the queues touch."""
+    """`drifts` for the files of ``source`` that the series touch."""
     release = source.release.name
-    queues = sorted({queue for kernel in kernels for queue in kernel.folders(SERIES)})
-    queues = [queue for queue in queues if has_order(queue, release)]
-    return drifts(source, kernels, source_files(source, touched_files(queues, release)))
+    all_series = sorted({series for kernel in kernels for series in kernel.folders(SERIES)})
+    all_series = [series for series in all_series if has_order(series, release)]
+    return drifts(source, kernels, source_files(source, touched_files(all_series, release)))
 
 
 if __name__ == "__main__":

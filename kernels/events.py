@@ -99,6 +99,6 @@ def qualified(events: dict[str, tuple[str, ...]]) -> list[str]:
 
 
 def added_by(files: Iterable[Path]) -> set[str]:
-    """Names of the trace events that patches, or files of a queue, add together."""
+    """Names of the trace events that patches, or files of a series, add together."""
     text = "\n".join(path.read_text(errors="replace") for path in files)
     return set(re.findall(r"^\+?(?:TRACE_EVENT|DEFINE_EVENT)\((?:\w+, )?(\w+),$", text, re.M))

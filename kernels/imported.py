@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Imports a posted series as a queue of ``kernels/series`` and a variant's file of its own.
+"""Imports posted patches as a series of ``kernels/series`` and a variant's file of its own.
 
 It is applied and compiled first. If that fails, nothing is written.
 """
@@ -16,17 +16,17 @@ from eascope.host.errors import RequestError
 from eascope.host.scratch import locked
 from eascope.host.strict import shown_path, toml_text
 from eascope.kernels import variants
-from eascope.kernels.build import check_queues
+from eascope.kernels.build import check_series
 from eascope.kernels.kconfig import Brought
 from eascope.kernels.mails import read_patches
 from eascope.kernels.naming import OWN_IS_AS
 from eascope.kernels.own import check_name
+from eascope.kernels.patch_series import CONFIG, changed_files, config_text
 from eascope.kernels.patching import PatchFailed
-from eascope.kernels.queues import CONFIG, changed_files, config_text
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.variants import Catalogue, Kernel, load_catalogue
 
-#: What a series was made against: a kernel with our base queue, or one without.
+#: What a series was made against: a kernel with our base series, or one without.
 ONTO = ("base", "plain")
 
 
@@ -60,9 +60,9 @@ class Imported:
 def import_series(
     source: str, name: str, *, onto: str = "base", release: str = "", compiled: bool = True
 ) -> Imported:
-    """Make the patches that ``source`` names the queue and the variant ``name``.
+    """Make the patches that ``source`` names the series and the variant ``name``.
 
-    :param onto: `base`: applied after our base queue; `plain`: before it.
+    :param onto: `base`: applied after our base series; `plain`: before it.
     :param release: the release on which it is tried; empty: that of KERNEL_SRC or the default.
     :param compiled: also compile kernel/sched/.
     :raises RequestError: a wrong name or source, or a patch that does not apply; no file has
@@ -86,7 +86,7 @@ def import_series(
             (staged / CONFIG).write_text(config)
         kernel = _kernel(catalogue, staged, onto, release)
         try:
-            where, options, not_compiled = check_queues(kernel, compiled=compiled)
+            where, options, not_compiled = check_series(kernel, compiled=compiled)
         except PatchFailed as error:
             raise RequestError(f"{error}\nnothing was written") from error
         changed = {name for file in patches for name in changed_files(staged / file)}
@@ -119,13 +119,13 @@ def _taken(folder: Path) -> RequestError:
 def _kernel(catalogue: Catalogue, folder: Path, onto: str, release: str) -> Kernel:
     """The kernel of the file that will be written, its patches lying in ``folder``."""
     below = catalogue.kernels[catalogue.variants[OWN_IS_AS].kernel]
-    kernel = below.with_queue(folder, first=onto == "plain")
+    kernel = below.with_series(folder, first=onto == "plain")
     named = kernel.name if release in ("", DEFAULT) else f"{kernel.name}@{release}"
     return replace(kernel, name=named, release=release)
 
 
 def _register(staged: Path, folder: Path, onto: str) -> None:
-    """Put the queue in its place, and its file into the folder of own ones: both, or neither."""
+    """Put the series in its place, and its file into the folder of own ones: both, or neither."""
     name = staged.name
     file = variants.own_folder(variants.VARIANTS) / f"{name}.toml"
     with locked(cache_root() / "import.lock"):

@@ -24,7 +24,7 @@ from eascope.host.errors import EascopeError
 from eascope.host.proc import TAIL_LINES, CommandFailed, need, run, say
 from eascope.host.record import Record
 from eascope.host.toolchain import arm64_tool, cross_prefix, said_of
-from eascope.kernels.queues import changed_files, config_text, series_digest, series_patches
+from eascope.kernels.patch_series import changed_files, config_text, series_digest, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source, released
 from eascope.kernels.trees import TreeSource
@@ -97,7 +97,7 @@ class Answers(Record):
 
 
 def fragment_text(spec: Kernel, release: str = DEFAULT) -> str:
-    """All fragments of a kernel, each followed by the differences of ``release``; queues' last."""
+    """All fragments of a kernel, each followed by the differences of ``release``; series' last."""
     files = []
     for name in (*spec.fragments, *spec.more):
         files.append(FRAGMENTS / f"{name}.config")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from eascope.host.errors import RequestError
 from eascope.host.proc import CommandFailed, need, run
-from eascope.kernels.queues import changes_something
+from eascope.kernels.patch_series import changes_something
 
 ALLOWED = (
     "an mbox or a mail, a folder of git format-patch files or mails (*.patch, *.eml), or "
@@ -59,7 +59,7 @@ class Mail:
 
 
 def read_patches(text: str) -> dict[str, bytes]:
-    """The patches of ``text``, in order, by the names of their files in a queue.
+    """The patches of ``text``, in order, by the names of their files in a series.
 
     :raises RequestError: it names nothing that can be read, no patch, or an incomplete series.
     """

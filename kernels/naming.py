@@ -2,7 +2,7 @@
 """Names with a release: ``mainline@7.3`` is the variant `mainline` on Linux 7.3.
 
 A table of ``variants.toml`` describes a kernel or a variant for all releases. The release decides
-the source and the form of the queues. In place of a release, a name may have a tree that the
+the source and the form of the series. In place of a release, a name may have a tree that the
 command line names: ``cas@mine``.
 """
 
@@ -14,11 +14,11 @@ from pathlib import Path
 
 from eascope.host.errors import RequestError, names_allowed, unknown
 from eascope.kernels.own import NO_OWN, Own
+from eascope.kernels.patch_series import is_ported
 from eascope.kernels.provenance import KERNEL_SRC
-from eascope.kernels.queues import is_ported
 from eascope.kernels.releases import DEFAULT, RELEASES, release_of
 from eascope.kernels.source import directory_version
-from eascope.kernels.trees import queues_to_apply, tree_source
+from eascope.kernels.trees import series_to_apply, tree_source
 from eascope.kernels.variants import (
     LISTING,
     SERIES,
@@ -36,7 +36,7 @@ OWN_IS_AS = "mainline"
 def kernel_named(name: str) -> Kernel:
     """The kernel ``base``, or ``base@7.3``.
 
-    :raises RequestError: an unknown name, or a queue that is not ported to that release.
+    :raises RequestError: an unknown name, or a series that is not ported to that release.
     """
     plain, place = _split("kernel", name, NO_OWN)
     catalogue = load_catalogue()
@@ -49,10 +49,10 @@ def kernel_named(name: str) -> Kernel:
 def kernel_below(kernel: Kernel, own: tuple[Path, ...] = ()) -> Kernel:
     """The known kernel, of the same source, on which a person's ``kernel`` has patches.
 
-    :param own: those of its queues that it keeps.
+    :param own: those of its series that it keeps.
     """
     kept = {*kernel.our_series, *(folder.name for folder in own)}
-    series = tuple(queue for queue in kernel.series if queue in kept)
+    series = tuple(name for name in kernel.series if name in kept)
     like = series, kernel.fragments, own
     known = load_catalogue().kernels.values()
     name = next(one.name for one in known if (one.series, one.fragments, one.own) == like)
@@ -64,7 +64,7 @@ def kernel_below(kernel: Kernel, own: tuple[Path, ...] = ()) -> Kernel:
 def variant_named(name: str, own: Own = NO_OWN) -> tuple[Kernel, Variant]:
     """A variant and its kernel: ``mainline``, ``mainline@7.3``, or a name from ``own``.
 
-    :raises RequestError: an unknown name, one that is only planned, or a queue that is not ported
+    :raises RequestError: an unknown name, one that is only planned, or a series that is not ported
         to that release.
     """
     for kernel, variant in own.whole:
@@ -81,7 +81,7 @@ def variant_named(name: str, own: Own = NO_OWN) -> tuple[Kernel, Variant]:
         raise RequestError(
             f"variant {plain!r} has no kernel yet{names_allowed(plain, variants, LISTING)}"
         )
-    if folder := own.queue(plain):
+    if folder := own.series(plain):
         kernel, variant = _patched(catalogue, folder)
     elif plain in variants or change in own.changes:
         plain = plain if plain in variants else OWN_IS_AS
@@ -119,9 +119,9 @@ def _split(kind: str, name: str, own: Own) -> tuple[str, str]:
 
 
 def _patched(catalogue: Catalogue, folder: Path) -> tuple[Kernel, Variant]:
-    """Kernel and variant of the queue in ``folder``, on top of the variant `OWN_IS_AS`."""
+    """Kernel and variant of the series in ``folder``, on top of the variant `OWN_IS_AS`."""
     name, under = folder.name, catalogue.variants[OWN_IS_AS]
-    kernel = catalogue.kernels[under.kernel].with_queue(folder)
+    kernel = catalogue.kernels[under.kernel].with_series(folder)
     summary = f"{OWN_IS_AS} with the patches {name}"
     return own_variant(kernel, under, name, summary, "patches of one's own")
 
@@ -129,7 +129,7 @@ def _patched(catalogue: Catalogue, folder: Path) -> tuple[Kernel, Variant]:
 def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kernel:
     """``kernel`` of a release or a tree, under the name that it then has.
 
-    :raises RequestError: a queue is not ported, or the tree cannot serve.
+    :raises RequestError: a series is not ported, or the tree cannot serve.
     """
     tree = own.tree(place) if place else None
     if place:
@@ -149,7 +149,7 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
     named = kernel.name if place == DEFAULT else f"{kernel.name}@{place}"
     kernel = replace(kernel, name=named, release=release, tree=tree)
     if tree:
-        left = queues_to_apply(tree, kernel.folders(SERIES))
+        left = series_to_apply(tree, kernel.folders(SERIES))
         kernel = replace(kernel, series=tuple(left))
     return kernel
 
@@ -157,16 +157,16 @@ def _placed(kernel: Kernel, kind: str, name: str, place: str, own: Own) -> Kerne
 def _not_ported(
     kernel: Kernel, *, kind: str, name: str, release: str, missing: list[str], place: str
 ) -> RequestError:
-    """The error about queues that ``release`` lacks; it names releases and kernels that exist."""
+    """The error about series that ``release`` lacks; it names releases and kernels that exist."""
     plain = name.partition("@")[0]
     elsewhere = [other for other in RELEASES if not unported(kernel, other)]
     if elsewhere and DEFAULT not in elsewhere:
         allowed = [f"{plain}@{other}" for other in elsewhere]
     else:
         allowed = [f"{known}@{place}" for known in variants_of(load_catalogue(), release)]
-    queues = " and ".join(missing)
+    lacking = " and ".join(missing)
     return RequestError(
-        f"{kind} {name!r}: the series {queues} is not ported to Linux {release}; use "
+        f"{kind} {name!r}: the series {lacking} is not ported to Linux {release}; use "
         f"{', '.join(allowed)}"
     )
 
@@ -191,8 +191,8 @@ def variant_names() -> list[str]:
 
 
 def unported(kernel: Kernel, release: str) -> list[str]:
-    """The queues of ``kernel`` without a form for ``release``; a person's own has any form."""
-    return [queue for queue in kernel.our_series if not is_ported(SERIES / queue, release)]
+    """The series of ``kernel`` without a form for ``release``; a person's own has any form."""
+    return [series for series in kernel.our_series if not is_ported(SERIES / series, release)]
 
 
 def releases_of(variant: Variant) -> list[str]:

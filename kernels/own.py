@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eascope.host.errors import RequestError
 from eascope.host.keys import NAME_RULE, is_name
-from eascope.kernels.queues import changes_something, made_queue, states_options
+from eascope.kernels.patch_series import changes_something, made_series, states_options
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.switches import FEATURES, PATH_RULE, Switches, is_switch
 from eascope.kernels.trees import Tree, read_tree
@@ -43,7 +43,7 @@ class Own:
     """The trees, patches and changes that a command's options name.
 
     :param trees: ``NAME`` is `mainline` on the tree, ``VARIANT@NAME`` another variant.
-    :param patches: folders of queues; ``NAME``, the folder's, is `mainline` with these patches.
+    :param patches: folders of series; ``NAME``, the folder's, is `mainline` with these patches.
     """
 
     trees: tuple[Tree, ...] = ()
@@ -80,8 +80,8 @@ class Own:
         """The tree of that name."""
         return next((tree for tree in self.trees if tree.name == name), None)
 
-    def queue(self, name: str) -> Path | None:
-        """The folder of the queue of that name."""
+    def series(self, name: str) -> Path | None:
+        """The folder of the series of that name."""
         return next((folder for folder in self.patches if folder.name == name), None)
 
     def change(self, name: str) -> Change:
@@ -117,9 +117,11 @@ def read_own(
         if name in trees:
             raise RequestError(f"--patch {text!r}: a --kernel has this name already")
         files.setdefault(name, []).append(file)
-    queues = (_queue(name, some) for name, some in files.items())
+    all_series = (_series(name, some) for name, some in files.items())
     return Own(
-        tuple(trees.values()), tuple(queues), tuple(_changes(catalogue, boots, switches).values())
+        tuple(trees.values()),
+        tuple(all_series),
+        tuple(_changes(catalogue, boots, switches).values()),
     )
 
 
@@ -187,8 +189,10 @@ def _read_patch(text: str) -> tuple[str, Path]:
     return name or re.sub(r"[^a-z0-9]+", "-", plain).strip("-"), file
 
 
-def _queue(name: str, files: Sequence[Path]) -> Path:
-    """A queue of ``files`` in the cache: their present content is built and recorded."""
+def _series(name: str, files: Sequence[Path]) -> Path:
+    """A series of ``files`` in the cache: their present content is built and recorded."""
     texts = [(file.name, file.read_bytes()) for file in files]
     options = [text for _, text in texts if not changes_something(text)]
-    return made_queue(name, [item for item in texts if item[1] not in options], b"\n".join(options))
+    return made_series(
+        name, [item for item in texts if item[1] not in options], b"\n".join(options)
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Applies queues to a tree, without fuzz, and names the hunk and patch that does not apply."""
+"""Applies series to a tree, without fuzz, and names the hunk and patch that does not apply."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from eascope.host.errors import EascopeError
 from eascope.host.proc import CommandFailed, need, run
-from eascope.kernels.queues import added_files, changed_files, patch_label
+from eascope.kernels.patch_series import added_files, changed_files, patch_label
 from eascope.kernels.source import Source
 
 _PATCH = ("-p1", "--fuzz=0", "--batch", "--no-backup-if-mismatch", "--reject-file=-")
 
 
 class PatchFailed(EascopeError):
-    """A patch of a queue does not apply; the message ends with the hunk."""
+    """A patch of a series does not apply; the message ends with the hunk."""
 
 
 def apply_patch(
@@ -28,10 +28,10 @@ def apply_patch(
     source: Source,
     before: Callable[[], None] = lambda: None,
 ) -> None:
-    """Apply one patch of a queue, without fuzz, or leave the tree as it is.
+    """Apply one patch of a series, without fuzz, or leave the tree as it is.
 
     :param before: called when it will apply, before any change.
-    :raises PatchFailed: naming patch, source and hunk, and other patches of the queue that fail.
+    :raises PatchFailed: naming patch, source and hunk, and other patches of the series that fail.
     """
     patch = patches[number]
     command: list[str | Path] = [need("patch", "patch"), *_PATCH, "--forward", "-d", tree]
@@ -65,13 +65,13 @@ def would_apply(tree: Path, patch: Path, *how: str) -> bool:
 
 
 def _rest_message(tree: Path, patches: list[Path], number: int) -> str:
-    """The outcome of the queue's other patches: those after ``number`` that fail by themselves."""
+    """The outcome of the series' other patches: those after ``number`` that fail by themselves."""
     parts = []
     applied = would_apply(tree, patches[number], "--reverse", "--force")
     if applied:
         parts.append(f"{patches[number].name} is in that source already")
-    queue = patch_label(patches[number]).partition("/")[0]
-    parts.append(f"{number} of {len(patches)} patches of {queue} were applied before it")
+    series = patch_label(patches[number]).partition("/")[0]
+    parts.append(f"{number} of {len(patches)} patches of {series} were applied before it")
     after = patches[number + 1 :]
     alone, following = _failing(tree, after if applied else patches[number:])
     alone = [name for name in alone if name != patches[number].name]

@@ -19,9 +19,9 @@ from eascope.kernels.build import tried
 from eascope.kernels.mails import base_commit, read_patches
 from eascope.kernels.naming import variant_named
 from eascope.kernels.own import Own
+from eascope.kernels.patch_series import config_text
 from eascope.kernels.patching import PatchFailed
 from eascope.kernels.provenance import KERNEL_SRC
-from eascope.kernels.queues import config_text
 from eascope.kernels.releases import DEFAULT, RELEASES, release_of
 from eascope.kernels.source import LEFT_OUT, directory_version
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the kernel's source comes from: Debian's linux-source packages, or the tree in KERNEL_SRC.
 
-Every security update of a release has a new version. The newest tested version is taken: the queues
+Every security update of a release has a new version. The newest tested version is taken: the series
 apply to it, build and boot. If no tested version is offered, the newest of all is taken, with a
 warning. Records state the version.
 """
@@ -21,8 +21,8 @@ from eascope.host.debian import SUITES, apt
 from eascope.host.dry import NotBuilt
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import need, run, say
+from eascope.kernels.patch_series import added_files, patch_label, series_patches
 from eascope.kernels.provenance import KERNEL_SRC, SourceProvenance
-from eascope.kernels.queues import added_files, patch_label, series_patches
 from eascope.kernels.releases import DEFAULT, Release, number, package_of, release_of
 
 #: Whose private apt state: the package is for all architectures, and the guest's is there anyway.
@@ -76,7 +76,7 @@ class Source:
 
     @property
     def release(self) -> Release:
-        """The release whose queues are applied to it."""
+        """The release whose series are applied to it."""
         return release_of(self.version)
 
     @property
@@ -86,7 +86,7 @@ class Source:
 
     @property
     def owner(self) -> tuple[str, ...]:
-        """The owner of the objects, in addition to their queues: a word for a person's tree."""
+        """The owner of the objects, in addition to their series: a word for a person's tree."""
         return ()
 
     @property
@@ -190,7 +190,7 @@ def known_offers() -> dict[str, str] | None:
 
 
 def best(sources: Sequence[Source]) -> Source:
-    """The newest version on which the queues were tested, else the newest."""
+    """The newest version on which the series were tested, else the newest."""
     return next((source for source in sources if source.tested), sources[0])
 
 
@@ -226,17 +226,17 @@ def _compare(left: str, right: str) -> int:
     return 1 if later.returncode == 0 else -1
 
 
-def find_source(queues: Sequence[Path] = (), release: str = "") -> Source:
+def find_source(all_series: Sequence[Path] = (), release: str = "") -> Source:
     """The tree in ``$KERNEL_SRC``, else the newest tested package, else the newest with a warning.
 
     :param release: the release in the name; empty: that of KERNEL_SRC or the default.
     :raises RequestError: when KERNEL_SRC is not a kernel tree, is of another release, or has one of
-        ``queues`` already.
+        ``all_series`` already.
     :raises EascopeError: when no package is to be had.
     """
     given = os.environ.get(KERNEL_SRC)
     if given:
-        check_directory(Path(given), queues, release)
+        check_directory(Path(given), all_series, release)
         source = directory_source(Path(given))
     else:
         source = best(offered(release or DEFAULT))
@@ -245,11 +245,11 @@ def find_source(queues: Sequence[Path] = (), release: str = "") -> Source:
     return source
 
 
-def check_directory(directory: Path, queues: Sequence[Path], release: str = "") -> None:
+def check_directory(directory: Path, all_series: Sequence[Path], release: str = "") -> None:
     """Refuse an unsuitable tree, before minutes are spent on reading it.
 
     :raises RequestError: it is none, it is of another release than ``release``, or a file is there
-        that a patch of ``queues`` adds.
+        that a patch of ``all_series`` adds.
     """
     nearest = release_of(directory_version(directory)).name
     if release and release != nearest:
@@ -257,13 +257,13 @@ def check_directory(directory: Path, queues: Sequence[Path], release: str = "") 
             f"KERNEL_SRC = {str(directory)!r} is Linux {directory_version(directory)}; use a tree "
             f"of Linux {release}, or names without @{release}"
         )
-    for queue in queues:
-        for patch in series_patches(queue, nearest):
+    for series in all_series:
+        for patch in series_patches(series, nearest):
             for name in added_files(patch):
                 if (directory / name).exists():
                     raise RequestError(
                         f"KERNEL_SRC = {str(directory)!r} already contains {patch_label(patch)} "
-                        f"({name}); use a tree without the series {queue.name}, which is applied "
+                        f"({name}); use a tree without the series {series.name}, which is applied "
                         "to a copy"
                     )
 

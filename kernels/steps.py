@@ -17,7 +17,7 @@ from eascope.host.keys import is_name
 from eascope.kernels.mails import ALLOWED, commits_of, read_patches
 from eascope.kernels.naming import OWN_IS_AS, kernel_below, kernel_named, variant_named
 from eascope.kernels.own import Own
-from eascope.kernels.queues import config_text, made_queue, series_patches
+from eascope.kernels.patch_series import config_text, made_series, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.trees import Tree
 from eascope.kernels.variants import SERIES, Kernel, Variant, load_catalogue
@@ -65,8 +65,8 @@ def _read(text: str, path: Path) -> tuple[Kernel, Variant]:
     config = config_text(path).encode()
     name = re.sub(r"[^a-z0-9]+", "-", path.name.lower()).strip("-")
     kernel, variant = variant_named(OWN_IS_AS)
-    queue = made_queue(name if is_name(name) else "series", [*patches.items()], config)
-    return kernel.with_queue(queue), variant
+    series = made_series(name if is_name(name) else "series", [*patches.items()], config)
+    return kernel.with_series(series), variant
 
 
 def _named(text: str) -> tuple[Kernel, Variant]:
@@ -88,7 +88,7 @@ def _named(text: str) -> tuple[Kernel, Variant]:
 
 
 def _of_patches(kernel: Kernel, variant: Variant) -> tuple[list[Step], Own]:
-    """The steps of the last queue of ``kernel``."""
+    """The steps of the last series of ``kernel``."""
     kernels = [*_kernels(kernel)]
     subjects = ["without the series", *map(_subject, _patches(kernel))]
     steps = [Step(each.name, words) for each, words in zip(kernels, subjects, strict=True)]
@@ -96,23 +96,23 @@ def _of_patches(kernel: Kernel, variant: Variant) -> tuple[list[Step], Own]:
     return steps, Own(whole=tuple(zip(kernels, named, strict=True)))
 
 
-def _queue(kernel: Kernel) -> Path:
+def _series(kernel: Kernel) -> Path:
     return kernel.own[-1] if kernel.own else SERIES / kernel.series[-1]
 
 
 def _patches(kernel: Kernel) -> Sequence[Path]:
-    return series_patches(_queue(kernel), kernel.release or DEFAULT)
+    return series_patches(_series(kernel), kernel.release or DEFAULT)
 
 
 def _kernels(kernel: Kernel) -> Iterator[Kernel]:
-    """``kernel`` with none of the patches of its last queue, with the first, the first two, ..."""
-    queue, below = _queue(kernel), kernel.own[:-1]
+    """``kernel`` with none of the patches of its last series, with the first, the first two, ..."""
+    last, below = _series(kernel), kernel.own[:-1]
     patches = [(patch.name, patch.read_bytes()) for patch in _patches(kernel)]
     plain, at, place = kernel.name.partition("@")
-    yield kernel_below(replace(kernel, own=(*below, queue)), below)
+    yield kernel_below(replace(kernel, own=(*below, last)), below)
     for count in range(1, len(patches)):
-        folder = made_queue(f"{plain}-{count}", patches[:count], config_text(queue).encode())
-        series = tuple(folder.name if name == queue.name else name for name in kernel.series)
+        folder = made_series(f"{plain}-{count}", patches[:count], config_text(last).encode())
+        series = tuple(folder.name if name == last.name else name for name in kernel.series)
         name = f"{folder.name}{at}{place}"
         yield replace(kernel, name=name, series=series, own=(*below, folder))
     yield kernel

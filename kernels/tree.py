@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A queue as a git tree with one commit per patch, and back.
+"""A series as a git tree with one commit per patch, and back.
 
 ::
 
@@ -7,12 +7,12 @@
     (edit, commit, rebase there)
     python -m eascope.kernels.tree save base ~/linux-base    # write kernels/series/base again
 
-A kernel may have several queues. ``save`` writes its last queue: the commits after those of the
-queues before it. Equal commits give equal patches: they have no commit and blob numbers, and no git
-version. If the queue has a folder ``files``, what its commits have added to Linux goes there, as it
-is at the last of them, and the patches leave it out. A patch of another queue that ``series`` names
-stays named there as long as its commit is the same. A commit that nobody has signed off is signed
-off by ``EASCOPE_IDENTITY``, by default by the project.
+A kernel may have several series. ``save`` writes its last series: the commits after those of the
+series before it. Equal commits give equal patches: they have no commit and blob numbers, and no git
+version. If the series has a folder ``files``, what its commits have added to Linux goes there, as
+it is at the last of them, and the patches leave it out. A patch of another series that
+``series`` names stays named there as long as its commit is the same. A commit that nobody has
+signed off is signed off by ``EASCOPE_IDENTITY``, by default by the project.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from eascope.host.cache import write_atomic
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import CommandFailed, Ending, Step, need, run
 from eascope.kernels.naming import kernel_named
-from eascope.kernels.patching import PatchFailed
-from eascope.kernels.queues import (
+from eascope.kernels.patch_series import (
     FILES,
     LINES_FILE,
     patch_file,
@@ -40,6 +39,7 @@ from eascope.kernels.queues import (
     series_patches,
     write_patch,
 )
+from eascope.kernels.patching import PatchFailed
 from eascope.kernels.releases import DEFAULT, RELEASES
 from eascope.kernels.source import Source, find_source
 from eascope.kernels.variants import SERIES, Kernel
@@ -116,7 +116,7 @@ def _tag(series: str) -> str:
 
 
 def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
-    """Write the commits of the last queue of ``kernel`` to ``folder`` as its new content.
+    """Write the commits of the last series of ``kernel`` to ``folder`` as its new content.
 
     For another release than the default, a patch that equals the default's is shared, and any other
     goes into the release's folder, as ``.lines`` if few of its lines differ. Comments of the
@@ -159,7 +159,7 @@ def save_tree(tree: Path, kernel: Kernel, folder: Path) -> list[Path]:
 
 
 def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
-    """Make ``texts`` the patches of the queue in ``folder`` for ``release``."""
+    """Make ``texts`` the patches of the series in ``folder`` for ``release``."""
     below = folder if release == DEFAULT else folder / release
     below.mkdir(exist_ok=True)
     series = folder / RELEASES[release].series
@@ -189,7 +189,7 @@ def _write(folder: Path, texts: Mapping[str, str], release: str) -> list[Path]:
 
 
 def _subject(name: str) -> str:
-    """The subject in a patch's name, which has another number in each queue."""
+    """The subject in a patch's name, which has another number in each series."""
     return name.partition("-")[2]
 
 
@@ -214,8 +214,8 @@ def main(arguments: list[str] | None = None) -> int:
         if given.verb == "open":
             if given.directory.exists():
                 raise RequestError(f"{given.directory} already exists; choose another directory")
-            queues = [SERIES / series for series in kernel.series]
-            source = find_source(queues, kernel.release)
+            all_series = [SERIES / series for series in kernel.series]
+            source = find_source(all_series, kernel.release)
             with Step(f"tree of {source.label}", 90):
                 source.unpack(given.directory)
                 open_tree(given.directory, kernel, source)

@@ -18,8 +18,8 @@ from eascope.host.cache import cache_root, digest_of
 from eascope.host.dry import work_folder
 from eascope.host.errors import RequestError
 from eascope.host.proc import CommandFailed, need, run
+from eascope.kernels.patch_series import added_files, patch_label, series_patches
 from eascope.kernels.provenance import GIT, SourceProvenance
-from eascope.kernels.queues import added_files, patch_label, series_patches
 from eascope.kernels.source import LEFT_OUT, Source, makefile_version, quoted
 from eascope.kernels.switches import FAIR_SERVER, FEATURES, Switches
 
@@ -103,7 +103,7 @@ class TreeSource(Source):
 
     @property
     def owner(self) -> tuple[str, ...]:
-        """The owner of the objects, in addition to their queues."""
+        """The owner of the objects, in addition to their series."""
         return (self.name,)
 
     @property
@@ -246,27 +246,27 @@ def _files_now(tree: Tree, store: Store) -> str:
         return run([*git, "write-tree"], env=env, label="git").decode().strip()
 
 
-def queues_to_apply(tree: Tree, queues: Sequence[Path]) -> list[str]:
-    """Names of those of ``queues`` that ``tree`` does not have already, by the files they add.
+def series_to_apply(tree: Tree, all_series: Sequence[Path]) -> list[str]:
+    """Names of those of ``all_series`` that ``tree`` does not have already, by the files they add.
 
     :raises RequestError: it has a part of one.
     """
     source = tree_source(tree)
     left = []
-    for queue in queues:
+    for series in all_series:
         adds = {
             name: patch
-            for patch in series_patches(queue, source.release.name)
+            for patch in series_patches(series, source.release.name)
             for name in added_files(patch)
         }
         added = source.has(sorted(adds)) if adds else []
         if added and len(added) < len(adds):
             missing = sorted(set(adds) - set(added))[0]
             raise RequestError(
-                f"{tree.words} contains a part of {queue.name}: {added[0]} of "
+                f"{tree.words} contains a part of {series.name}: {added[0]} of "
                 f"{patch_label(adds[added[0]])}, but not {missing}; use a tree with all of it, or "
                 "none"
             )
         if not added:
-            left.append(queue.name)
+            left.append(series.name)
     return left

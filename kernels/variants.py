@@ -32,10 +32,10 @@ from eascope.host.keys import (
     same,
 )
 from eascope.host.strict import read_toml, shown_path
-from eascope.kernels.queues import (
+from eascope.kernels.patch_series import (
     changes_something,
-    folders_of_queues,
-    made_queue,
+    folders_of_series,
+    made_series,
     series_patches,
     states_options,
 )
@@ -76,8 +76,8 @@ BOOT = form_of(
 )
 
 
-def _queues() -> list[str]:
-    return [path.name for path in folders_of_queues(SERIES)]
+def _series_names() -> list[str]:
+    return [path.name for path in folders_of_series(SERIES)]
 
 
 def _fragments() -> list[str]:
@@ -86,9 +86,9 @@ def _fragments() -> list[str]:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: its queues in order, and the fragments of its configuration.
+    """A kernel: its series in order, and the fragments of its configuration.
 
-    :param own: folders of a person's queues, named in `series` as the folders are; none for ours.
+    :param own: folders of a person's series, named in `series` as the folders are; none for ours.
     :param release: the one that is asked for by name (``base@7.3``); empty: the default, or that of
         KERNEL_SRC.
     :param tree: a person's tree as its source, instead of a release's.
@@ -98,7 +98,7 @@ class Kernel:
     name: str
     summary: str = key("one line")
     series: tuple[str, ...] = key(
-        "its patch series, directories of kernels/series, in order", choices=_queues
+        "its patch series, directories of kernels/series, in order", choices=_series_names
     )
     fragments: tuple[str, ...] = key(
         "files of kernels/fragments; an option that none names is off; for Linux 7.3, "
@@ -121,18 +121,18 @@ class Kernel:
         return "latnice" in self.series
 
     def folders(self, root: Path) -> list[Path]:
-        """The folders of its queues, ours being below ``root``."""
+        """The folders of its series, ours being below ``root``."""
         own = {folder.name: folder for folder in self.own}
         return [own.get(name, root / name) for name in self.series]
 
     @property
     def our_series(self) -> tuple[str, ...]:
-        """Its queues without a person's own."""
+        """Its series without a person's own."""
         own = {folder.name for folder in self.own}
         return tuple(name for name in self.series if name not in own)
 
-    def with_queue(self, folder: Path, *, first: bool = False) -> Kernel:
-        """This kernel with a person's queue after its own, or ``first``; named as the folder."""
+    def with_series(self, folder: Path, *, first: bool = False) -> Kernel:
+        """This kernel with a person's series after its own, or ``first``; named as the folder."""
         name = folder.name
         series = (name, *self.series) if first else (*self.series, name)
         return replace(self, name=name, series=series, own=(*self.own, folder))
@@ -349,7 +349,7 @@ class Reader:
     def add(self, name: str, place: Place, file: Path | None = None) -> None:
         """A variant; with ``base`` it has that one's keys where it states none.
 
-        :param file: a person's, which may have a queue.
+        :param file: a person's, which may have a series.
         :raises EascopeError: a wrong key, or a patch that cannot be read.
         """
         base = ""
@@ -365,18 +365,18 @@ class Reader:
         place.only(entries_of(kind))
         kernel = place.one_of("kernel", self.kernels)
         read: VariantFile = place.decoded(kind)
-        queue = _queue(file, read) if file and isinstance(read, OwnFile) else None
+        series = _series(file, read) if file and isinstance(read, OwnFile) else None
         variant = read.variant(name, own=bool(file))
         if base:
             more = self.variants[base].with_more(variant.boot, variant.switches)
             added = more.added if file else ()
             variant = replace(variant, boot=more.boot, switches=more.switches, added=added)
-        if queue:
-            folder, first = queue
+        if series:
+            folder, first = series
             if folder.name in self.kernels[kernel].series:
                 raise place.error("series", f"a series that {base} does not have")
-            with_queue = self.kernels[kernel].with_queue(folder, first=first)
-            self.kernels[name] = replace(with_queue, name=name, summary=variant.summary)
+            with_series = self.kernels[kernel].with_series(folder, first=first)
+            self.kernels[name] = replace(with_series, name=name, summary=variant.summary)
             variant = replace(variant, kernel=name)
         self.variants[name] = variant
         passed_on = {*place.data} - {"base", "summary", "first", *_ADDED}
@@ -426,8 +426,8 @@ def _base_of(file: Path) -> str:
         return ""
 
 
-def _queue(file: Path, own: OwnFile) -> tuple[Path, bool] | None:
-    """The queue of an own file, if it has one, and whether it is applied before ours.
+def _series(file: Path, own: OwnFile) -> tuple[Path, bool] | None:
+    """The series of an own file, if it has one, and whether it is applied before ours.
 
     :raises EascopeError: a wrong key, or a patch that cannot be read.
     """
@@ -448,7 +448,7 @@ def _queue(file: Path, own: OwnFile) -> tuple[Path, bool] | None:
     if config and not states_options(config):
         raise place.error("config", "a list of CONFIG_NAME=VALUE or '# CONFIG_NAME is not set'")
     if patches or config:
-        return made_queue(file.stem, patches, config), own.first
+        return made_series(file.stem, patches, config), own.first
     if own.first:
         raise place.error("first", "false, or true beside series, patches or config")
     return None

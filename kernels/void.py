@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eascope.host.proc import CommandFailed, run
 from eascope.kernels.kconfig import options
-from eascope.kernels.queues import CONFIG, changed_files, config_text, series_patches
+from eascope.kernels.patch_series import CONFIG, changed_files, config_text, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.worktree import OUT
 
@@ -33,7 +33,7 @@ _KNOWN = re.compile(r"(?:\s|[01()]|and|or|not)+")
 def not_compiled(
     tree: Path, folders: Sequence[Path], release: str = DEFAULT, below: str = ""
 ) -> list[str]:
-    """A line for each option or file because of which a part of some queues is not compiled.
+    """A line for each option or file because of which a part of some series is not compiled.
 
     :param tree: the source with their patches applied, and with the objects of its build.
     :param below: the folder that was compiled; empty: all.

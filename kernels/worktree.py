@@ -32,8 +32,8 @@ from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import CommandFailed, Step, say
 from eascope.host.record import load_json
 from eascope.host.scratch import locked
+from eascope.kernels.patch_series import changed_files, series_patches
 from eascope.kernels.patching import apply_patch, take_back
-from eascope.kernels.queues import changed_files, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source
 from eascope.kernels.trees import TreeSource
@@ -52,8 +52,10 @@ UNPACK_S = 30.0
 
 
 @contextmanager
-def patched(source: Source, queues: Sequence[Path], home: Path | None = None) -> Iterator[_Kept]:
-    """The tree of ``source`` with ``queues`` applied, held exclusively.
+def patched(
+    source: Source, all_series: Sequence[Path], home: Path | None = None
+) -> Iterator[_Kept]:
+    """The tree of ``source`` with ``all_series`` applied, held exclusively.
 
     :param home: its folder; None: that of the kept tree.
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
@@ -67,12 +69,12 @@ def patched(source: Source, queues: Sequence[Path], home: Path | None = None) ->
     words = "  waiting for another process, which builds a kernel in the same tree"
     with locked(home / ".lock", partial(say, words), shared=True):
         kept = _Kept(home)
-        series = [series_patches(queue, release) for queue in queues]
-        digests = [sha256_file(patch) for patches in series for patch in patches]
+        lists = [series_patches(series, release) for series in all_series]
+        digests = [sha256_file(patch) for patches in lists for patch in patches]
         kept.begin(source)
         kept.take_back_to(digests, source)
         place = 0
-        for patches in series:
+        for patches in lists:
             for number, patch in enumerate(patches):
                 if place >= len(kept.applied):
                     # It is tried before: nothing is changed when it does not apply.
@@ -83,8 +85,8 @@ def patched(source: Source, queues: Sequence[Path], home: Path | None = None) ->
         yield kept
 
 
-def try_to_apply(source: Source, queues: Sequence[Path]) -> None:
-    """Apply ``queues`` to a copy of the files that patches change; the kept tree stays as it is.
+def try_to_apply(source: Source, all_series: Sequence[Path]) -> None:
+    """Apply ``all_series`` to a copy of the files that patches change, not to the kept tree.
 
     Where that tree is not of ``source``, or another process is changing it, to the tree itself.
 
@@ -92,31 +94,31 @@ def try_to_apply(source: Source, queues: Sequence[Path]) -> None:
     :raises NotBuilt: within `host.dry.nothing_built`, when there is no tree to copy from.
     """
     release = source.release.name
-    patches = [patch for queue in queues for patch in series_patches(queue, release)]
+    patches = [patch for series in all_series for patch in series_patches(series, release)]
     names = {name for patch in patches for name in changed_files(patch)}
     with TemporaryDirectory(prefix="eascope-") as folder:
         copied = _Kept(home_of(source)).copy(source, names, Path(folder))
         if not copied:
             refuse(f"the tree of {source.label}")
-        with patched(source, queues, Path(folder) if copied else None):
+        with patched(source, all_series, Path(folder) if copied else None):
             pass
 
 
 @contextmanager
-def worktree(source: Source, queues: list[Path], more: Sequence[str] = ()) -> Iterator[Path]:
-    """The tree of ``source`` with ``queues`` applied, held exclusively.
+def worktree(source: Source, all_series: list[Path], more: Sequence[str] = ()) -> Iterator[Path]:
+    """The tree of ``source`` with ``all_series`` applied, held exclusively.
 
-    The objects for the same queues, or else for the last ones, are below `OUT`, without the
+    The objects for the same series, or else for the last ones, are below `OUT`, without the
     leftovers of a killed build.
 
     :param more: further fragments in addition to a kernel's own; they give other objects.
     :raises PatchFailed: the tree then has the patches before the one that does not apply.
     """
-    with patched(source, queues) as kept:
+    with patched(source, all_series) as kept:
         if kept.busy.exists():
             shutil.rmtree(kept.tree / OUT, ignore_errors=True)
         kept.busy.touch()
-        kept.take_objects(_whose(source, queues, more), source)
+        kept.take_objects(_whose(source, all_series, more), source)
         kept.set_stamps()
         try:
             yield kept.tree
@@ -157,9 +159,9 @@ class Objects(Enum):
     COPIED = "another kernel's"
 
 
-def kept_objects(source: Source, queues: Sequence[Path], more: Sequence[str] = ()) -> Objects:
-    """The objects from which a build of ``source`` with ``queues`` starts, in the kept tree."""
-    kept, whose = _Kept(home_of(source)), _whose(source, queues, more)
+def kept_objects(source: Source, all_series: Sequence[Path], more: Sequence[str] = ()) -> Objects:
+    """The objects from which a build of ``source`` with ``all_series`` starts, in the kept tree."""
+    kept, whose = _Kept(home_of(source)), _whose(source, all_series, more)
     if not kept.is_of(source):
         return Objects.NONE
     # What a killed build left is removed before the next one.
@@ -170,9 +172,9 @@ def kept_objects(source: Source, queues: Sequence[Path], more: Sequence[str] = (
     return Objects.COPIED if last else Objects.NONE
 
 
-def _whose(source: Source, queues: Sequence[Path], more: Sequence[str]) -> str:
+def _whose(source: Source, all_series: Sequence[Path], more: Sequence[str]) -> str:
     """The name by which the objects of a kernel are kept; what follows ``+`` is ``more``."""
-    name = "-".join([*source.owner, *(queue.name for queue in queues)])
+    name = "-".join([*source.owner, *(series.name for series in all_series)])
     return "+".join([name, *more])
 
 

@@ -273,8 +273,8 @@ def origin(origin_record: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in known.versions.items())
     words = f"Made by `{known.command}`, from {known.made_from}"
     words += f" ({versions})." if versions else "."
-    if queues := older(known.patches):
-        words += f" These results predate the current revision of: {', '.join(queues)}."
+    if all_series := older(known.patches):
+        words += f" These results predate the current revision of: {', '.join(all_series)}."
     elif not known.patches and "kernel" in known.versions:
         words += " Their patches are not known."
     changed = [

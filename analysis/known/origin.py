@@ -13,8 +13,8 @@ from typing import Any
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError
 from eascope.host.record import Record
+from eascope.kernels.patch_series import effect_digest, series_digest
 from eascope.kernels.provenance import KernelProvenance
-from eascope.kernels.queues import effect_digest, series_digest
 from eascope.kernels.releases import release_of
 from eascope.kernels.variants import SERIES
 
@@ -34,8 +34,8 @@ class Origin(Record):
     :param remarks: other conditions of the runs, such as the load of the host.
     :param replicates: whether seeds drew all that they draw by default, or starts alone; None where
         no figure is over seeds.
-    :param patches: `kernels.queues.effect_digest` of each queue of the runs' kernels, by queue and
-        release (``feec@6.12``); empty if it is not known.
+    :param patches: `kernels.patch_series.effect_digest` of each series of the runs' kernels, by
+        series and release (``feec@6.12``); empty if it is not known.
     :param files: digests of the runs' platforms and scenarios (`research.plan.files_of`), by file;
         empty if they are not known.
     """
@@ -68,35 +68,35 @@ class KnownRecord(Record):
 
 
 def patches_of(kernels: Iterable[KernelProvenance]) -> dict[str, str]:
-    """What queues change, by ``queue@release``, as `Origin.patches` has it.
+    """What series change, by ``series@release``, as `Origin.patches` has it.
 
-    A kernel whose queues are not ours as they are is left out: a person's own, or one that was
-    built before a queue changed.
+    A kernel whose series are not ours as they are is left out: a person's own, or one that was
+    built before a series changed.
     """
     digests: dict[str, str] = {}
     result = {(k.series, release_of(k.upstream).name, k.series_sha256) for k in kernels}
-    for queues, release, sha256 in sorted(result):
-        folders = [SERIES / name for name in queues]
+    for names, release, sha256 in sorted(result):
+        folders = [SERIES / name for name in names]
         if all(map(Path.is_dir, folders)) and series_digest(folders, release) == sha256:
-            digests |= digests_of(f"{name}@{release}" for name in queues)
+            digests |= digests_of(f"{name}@{release}" for name in names)
     return digests
 
 
-def digests_of(queues: Iterable[str], series: Path = SERIES) -> dict[str, str]:
-    """What ``queue@release`` changes, as ``series`` has it now; empty where it is gone."""
-    return {queue: _digest(queue, series) for queue in queues}
+def digests_of(keys: Iterable[str], root: Path = SERIES) -> dict[str, str]:
+    """What ``series@release`` changes, as ``root`` has it now; empty where it is gone."""
+    return {key: _digest(key, root) for key in keys}
 
 
-def older(patches: Mapping[str, str], series: Path = SERIES) -> list[str]:
-    """Those ``queue@release`` of a record that change something else in ``series``, or are gone."""
-    return [queue for queue, digest in patches.items() if _digest(queue, series) != digest]
+def older(patches: Mapping[str, str], root: Path = SERIES) -> list[str]:
+    """Those ``series@release`` of a record that change something else in ``root``, or are gone."""
+    return [key for key, digest in patches.items() if _digest(key, root) != digest]
 
 
 @cache
-def _digest(queue: str, series: Path) -> str:
-    name, _, release = queue.partition("@")
+def _digest(key: str, root: Path) -> str:
+    name, _, release = key.partition("@")
     try:
-        return effect_digest(series / name, release)
+        return effect_digest(root / name, release)
     except RequestError:
         return ""
 

@@ -55,12 +55,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the queue and the variant, and print how to compare it.
+    """Make the series and the variant, and print how to compare it.
 
     :raises RequestError: for a wrong source, name or patch; nothing is written then.
     """
     from eascope.kernels.imported import ONTO, import_series
-    from eascope.kernels.queues import CONFIG
+    from eascope.kernels.patch_series import CONFIG
 
     if options.verb not in VERBS:
         raise unknown("series command", options.verb, VERBS)

@@ -33,7 +33,7 @@ from eascope.host.record import json_bytes
 from eascope.host.strict import read_toml
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.kconfig import fragment_text
-from eascope.kernels.queues import series_patches
+from eascope.kernels.patch_series import series_patches
 from eascope.kernels.variants import SERIES, Kernel
 
 #: The folder of a run.

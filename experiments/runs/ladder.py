@@ -22,8 +22,8 @@ from eascope.kernels.steps import Step
 def built(names: Names) -> tuple[str, str]:
     """The digest of a kernel's code, and why it does not build; one of the two is empty.
 
-    Our base queue may not apply to a commit of a tree. Where a patch of a series does not apply, no
-    later step can be built.
+    Our base series may not apply to a commit of a tree. Where a patch of a series does not apply,
+    no later step can be built.
 
     :raises EascopeError: a patch of a series does not apply, or the build cannot be tried.
     """

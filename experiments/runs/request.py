@@ -22,7 +22,7 @@ from eascope.engines.base import Engine, ProgramSpeed, check_budget, check_cpus,
 from eascope.engines.registry import DEFAULT_ENGINE, get_engine
 from eascope.engines.timing.mixture import mixture
 from eascope.experiments.controls import DEFAULT_CONTROLS, Controls
-from eascope.experiments.runs.trace_events import check_queues_have
+from eascope.experiments.runs.trace_events import check_series_have
 from eascope.experiments.scenario.conditions import conditions_of
 from eascope.experiments.scenario.model import Scenario
 from eascope.experiments.scenario.program_kinds import KINDS, check_present
@@ -166,7 +166,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     variant = replace(variant, boot=f"{variant.boot} {scenario.boot}".strip())
     check_switches(variant.name, variant.boot, variant.switches, platform)
     _check_begins(scenario, kernel, asked)
-    check_queues_have(request.controls.events, kernel, variant.name)
+    check_series_have(request.controls.events, kernel, variant.name)
     return Names(
         request=request,
         platform=platform,

@@ -13,7 +13,7 @@ from eascope.configs.platform import Platform
 from eascope.experiments.scenario.model import Phase, Scenario, Task
 from eascope.host.errors import RequestError, nearest
 from eascope.kernels.events import added_by, built_events, qualified
-from eascope.kernels.queues import folders_of_queues, own_files
+from eascope.kernels.patch_series import folders_of_series, own_files
 from eascope.kernels.variants import SERIES, Kernel
 
 #: What every run records; compared variants record the same, so that tracing costs them the same.
@@ -85,21 +85,21 @@ def read_events(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(asked))
 
 
-def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> None:
-    """Refuse events of queues that ``kernel`` does not have, before it is built.
+def check_series_have(events: Iterable[str], kernel: Kernel, variant: str) -> None:
+    """Refuse events of series that ``kernel`` does not have, before it is built.
 
-    A person's tree may have a queue applied already, so its events are known only after the build.
+    A person's tree may have a series applied already, so its events are known only after the build.
 
     :raises RequestError: the first event that it cannot have.
     """
     events = tuple(events)
-    # Nearly no cell asks for events, and reading the queues for each costs a campaign seconds.
+    # Nearly no cell asks for events, and reading the series for each costs a campaign seconds.
     if kernel.tree or not events:
         return
     its = {name for folder in kernel.folders(SERIES) for name in _added_in(folder)}
     for event in events:
         name = event.rpartition(":")[2]
-        have = [queue.name for queue in folders_of_queues(SERIES) if name in _added_in(queue)]
+        have = [series.name for series in folders_of_series(SERIES) if name in _added_in(series)]
         if have and name not in its:
             raise RequestError(
                 f"--events: the kernel {kernel.name!r} of {variant!r} has no event {name}; use "
@@ -107,8 +107,8 @@ def check_queues_have(events: Iterable[str], kernel: Kernel, variant: str) -> No
             )
 
 
-def _added_in(queue: Path) -> set[str]:
-    return added_by([*queue.rglob("*.patch"), *own_files(queue).values()])
+def _added_in(series: Path) -> set[str]:
+    return added_by([*series.rglob("*.patch"), *own_files(series).values()])
 
 
 def recorded_events(

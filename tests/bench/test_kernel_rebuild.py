@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.long]
 
 #: Seconds of the whole way on two cores: patches, configuration, compiling, links.
 MOST_S = 60.0
-#: A line that the base queue adds to fair.c, and what says the same.
+#: A line that the base series adds to fair.c, and what says the same.
 LINE = "+\t\t\tif (!cpu_cap && !sched_feat(FEEC_SPARE0))"
 OTHER = "+\t\t\tif (!sched_feat(FEEC_SPARE0) && !cpu_cap)"
 

@@ -123,7 +123,7 @@ def test_a_page_can_be_typed_in_with_a_patch_or_a_tree(
 def test_a_series_is_imported_from_what_the_page_names(
     source: str, reader: Reader, trees: Path
 ) -> None:
-    """Each is the same patch, which applies and compiles, after our base queue and before it."""
+    """Each is the same patch, which applies and compiles, after our base series and before it."""
     assert f"| `{source}`" in (REPO / SERIES).read_text()
     equip(reader, linux(trees, DEFAULT), DEFAULT)
     for onto in ("base", "plain"):

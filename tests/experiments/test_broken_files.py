@@ -52,7 +52,7 @@ def platforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A file of one's own whose queue is not there."""
+    """A file of one's own whose series is not there."""
     (tmp_path / "mine.toml").write_text('base = "mainline"\nsummary = "x"\nseries = "mine"\n')
     monkeypatch.setattr(variants, "own_folder", lambda _: tmp_path)
     variants.load_catalogue.cache_clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pieces of kernel sources, and toy trees and queues for the failures."""
+"""Pieces of kernel sources, and toy trees and series for the failures."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,24 +33,24 @@ def base_kernel() -> KernelArtefact:
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Callable[[str], tuple[Path, Path]]:
-    """A function that makes a tree with one file and a queue with one patch of it.
+    """A function that makes a tree with one file and a series with one patch of it.
 
     Its argument is the file's text; the patch was made against lines 1 to 9, each ``line N``.
     """
 
     def make(text: str) -> tuple[Path, Path]:
-        tree, queue = tmp_path / "tree", tmp_path / "toy"
+        tree, series = tmp_path / "tree", tmp_path / "toy"
         tree.mkdir()
-        queue.mkdir()
+        series.mkdir()
         (tree / "file.c").write_text(text)
-        (queue / "series").write_text("0001-change.patch\n")
-        (queue / "0001-change.patch").write_text(
+        (series / "series").write_text("0001-change.patch\n")
+        (series / "0001-change.patch").write_text(
             "From: someone <someone@localhost>\nSubject: [PATCH] change\n\n---\n"
             "diff --git a/file.c b/file.c\n--- a/file.c\n+++ b/file.c\n"
             "@@ -2,7 +2,7 @@\n line 2\n line 3\n line 4\n-line 5\n+line five\n"
             " line 6\n line 7\n line 8\n"
         )
-        return tree, queue
+        return tree, series
 
     return make
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the queue ``base`` changes in load balance, utilization and clamps, seen in a guest."""
+"""What the series ``base`` changes in load balance, utilization and clamps, seen in a guest."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.guest
 
 @pytest.fixture(scope="module", params=of_releases("base"))
 def base(request: pytest.FixtureRequest) -> KernelArtefact:
-    """The kernel of each release: later mainline does by itself what the queue does for 6.12."""
+    """The kernel of each release: later mainline does by itself what the series does for 6.12."""
     return kernel_of(request.param)
 
 

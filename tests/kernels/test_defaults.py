@@ -73,7 +73,7 @@ def test_only_what_a_person_adds_is_named(juno: Platform) -> None:
     assert named(juno, "", push, base="feec-c") == [], "it takes a push away"
 
 
-def test_a_queue_and_a_release_have_their_own() -> None:
+def test_a_series_and_a_release_have_their_own() -> None:
     held = {name: held_at_boot(kernel_named(name)) for name in ("base", "sum", "base@7.3")}
     spare = (FEATURES, "FEEC_SPARE0")
     assert [held[name][spare] for name in held] == ["FEEC_SPARE0", "NO_FEEC_SPARE0", "FEEC_SPARE0"]
@@ -85,20 +85,20 @@ def test_a_queue_and_a_release_have_their_own() -> None:
 def test_what_a_persons_code_decides_is_not_known(
     juno: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queue = tmp_path / "mine"
-    queue.mkdir()
-    (queue / "series").write_text("0001-mine.patch\n")
-    (queue / "0001-mine.patch").write_text(
+    series = tmp_path / "mine"
+    series.mkdir()
+    (series / "series").write_text("0001-mine.patch\n")
+    (series / "0001-mine.patch").write_text(
         "--- a/kernel/sched/features.h\n+++ b/kernel/sched/features.h\n@@ -1 +1 @@\n"
         "-SCHED_FEAT(UTIL_BOOST, true)\n+SCHED_FEAT(UTIL_BOOST, false)\n"
     )
-    kernel = kernel_named("base").with_queue(queue)
+    kernel = kernel_named("base").with_series(series)
     boost, parity = (FEATURES, "UTIL_BOOST"), (FEATURES, "RUN_TO_PARITY")
     assert named(juno, "", boost, parity, kernel=kernel) == [f"{FEATURES}=RUN_TO_PARITY"]
     # What decides a governor need not name it.
     governor = "cpufreq.default_governor=schedutil"
     assert named(juno, f"skew_tick=0 {governor}", kernel=kernel) == ["skew_tick=0"]
-    with (queue / "0001-mine.patch").open("a") as patch:
+    with (series / "0001-mine.patch").open("a") as patch:
         patch.write("+static int skew_tick = 1;\n")
     assert named(juno, "skew_tick=0", kernel=kernel) == []
     assert named(juno, governor) == [governor]

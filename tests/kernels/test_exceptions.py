@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each exception that a patch's message makes holds, on each release that its queue is for."""
+"""Each exception that a patch's message makes holds, on each release that its series is for."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.support.releases import booted, kernel_of
 
 pytestmark = pytest.mark.guest
 
-#: As in tests/kernels/mutants: checks of `exceptions.py` and their arguments, by queue.
+#: As in tests/kernels/mutants: checks of `exceptions.py` and their arguments, by series.
 CHECKS = {
     "base": ["check_overrun_paid", "check_floor_below_turbo", "check_filter_rt"],
     "sum": ["check_forked group", "check_forked reset"],
@@ -22,7 +22,7 @@ CHECKS = {
     ],
     "schedmc": ["check_only_busy"],
 }
-#: 7.3's queue does not have the switch.
+#: 7.3's series does not have the switch.
 OF_612 = {"check_filter_rt"}
 
 

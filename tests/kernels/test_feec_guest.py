@@ -89,7 +89,7 @@ def test_in_a_boot_of_its_own(
 def test_everything_is_at_work_under_stress(
     feec: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
-    """Clamps, policies, CPUs and groups change at once, and the queue survives what it counts."""
+    """Clamps, policies, CPUs and groups change at once, and the series survives what it counts."""
     switches = load_variants()["feec-c-plus"].switches
     out = tmp_path / "run"
     # A push that fails is rare: none in 3 s of one seed, five in 6.

@@ -23,7 +23,7 @@ from tests.support.slow_idle import EXIT_MS, LAST_ENTRY_MS, slow
 pytestmark = pytest.mark.guest
 
 TRACING = "/sys/kernel/tracing"
-#: Every event that the queue adds | its fields, in order.
+#: Every event that the series adds | its fields, in order.
 FIELDS = """
 lisa:lisa__sched_pelt_cfs | int cpu; char path[64]; unsigned long load; unsigned long runnable;
     unsigned long util; unsigned long long update_time

@@ -14,7 +14,7 @@ import pytest
 from eascope.experiments.cli.main import main
 from eascope.kernels import variants
 from eascope.kernels.mails import read_patches
-from eascope.kernels.queues import series_patches
+from eascope.kernels.patch_series import series_patches
 from eascope.kernels.variants import load_catalogue
 from tests.support.command import output_of
 from tests.support.toy_linux import git
@@ -44,7 +44,7 @@ NAMES = ["0001-sched-fair-Five.patch", "0002-sched-fair-Fifteen-and-more.patch"]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Queues and ``variants.toml`` of a toy kernel, which lies in ``linux``."""
+    """Series and ``variants.toml`` of a toy kernel, which lies in ``linux``."""
     (tmp_path / "series/base").mkdir(parents=True)
     (tmp_path / "series/base/series").write_text("0001-base.patch\n")
     (tmp_path / "series/base/0001-base.patch").write_text(BASE)

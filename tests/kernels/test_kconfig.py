@@ -115,7 +115,7 @@ ADDED = """\
 
 
 def brought_by(source: Source, folder: Path, *texts: str) -> Brought:
-    """What a queue of patches, and of fragments, brings along."""
+    """What a series of patches, and of fragments, brings along."""
     names = []
     for number, text in enumerate(texts):
         (folder / f"{number}.patch").write_text(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each kernel links without the options by which its queues decide what is there.
+"""Each kernel links without the options by which its series decide what is there.
 
 A declaration is enough to compile a call of what an option left out. Only the link needs it.
 """

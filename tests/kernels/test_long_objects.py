@@ -57,7 +57,7 @@ def test_first_or_second_gives_the_same_bytes(
 def test_kernels_after_base_compile_few_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the queues add to `task_struct` is in the block that base reserves there."""
+    """What the series add to `task_struct` is in the block that base reserves there."""
     find_source()
     later = ("sum", "feec", "latnice", "schedmc", "sum-feec")
     done = build(("base", *later), tmp_path / "few", monkeypatch)

@@ -10,7 +10,7 @@ from eascope.kernels.naming import kernel_named
 from eascope.kernels.variants import SERIES
 from tests.support.guest_mutants import MUTANTS
 from tests.support.mutants import BrokenKernel
-from tests.support.queues import apply_series, source_files
+from tests.support.patch_series import apply_series, source_files
 from tests.support.releases import source_for
 from tests.support.sum_mutants import CLAIMS
 

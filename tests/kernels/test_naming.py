@@ -17,7 +17,7 @@ from eascope.kernels.naming import (
     variant_names,
     variants_of,
 )
-from eascope.kernels.queues import folders_of_queues
+from eascope.kernels.patch_series import folders_of_series
 from eascope.kernels.state import state_expectations
 from eascope.kernels.variants import load_catalogue, load_variants
 from tests.support.command import refused
@@ -70,7 +70,7 @@ def test_every_kernel_of_every_release_is_named() -> None:
     names = kernel_names()
     assert {name.partition("@")[0] for name in names} == set(load_catalogue().kernels)
     assert "base@7.3" in names
-    # A queue that 6.12 has not.
+    # A series that 6.12 has not.
     assert "push@7.3" in names
     assert "push" not in names
     for name in names:
@@ -105,12 +105,12 @@ def test_a_wrong_name_is_one_line(name: str, words: str) -> None:
     assert words in f"{message}\n"
 
 
-def test_a_queue_that_is_not_ported_says_what_is(
+def test_a_series_that_is_not_ported_says_what_is(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for queue in folders_of_queues(variants.SERIES):
-        (tmp_path / queue.name).mkdir()
-        (tmp_path / queue.name / "series").touch()
+    for series in folders_of_series(variants.SERIES):
+        (tmp_path / series.name).mkdir()
+        (tmp_path / series.name / "series").touch()
     (tmp_path / "base/series-7.3").touch()
     monkeypatch.setattr(naming, "SERIES", tmp_path)
     of_base = [
@@ -134,7 +134,7 @@ def test_a_variant_is_of_the_releases_that_have_its_switches() -> None:
     assert "mainline" in variants_of(load_catalogue(), "7.3")
 
 
-def test_a_queue_of_one_release_alone_is_found_by_a_tree_of_it(
+def test_a_series_of_one_release_alone_is_found_by_a_tree_of_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def tree(version: str, patchlevel: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""With its switches off a queue decides as its reference does: the same CPU at every wake-up."""
+"""With its switches off a series decides as its reference does: the same CPU at every wake-up."""
 
 import re
 from collections import defaultdict

@@ -11,8 +11,8 @@ from eascope.kernels import variants
 from eascope.kernels.kconfig import fragment_text
 from eascope.kernels.naming import variant_named, variant_names
 from eascope.kernels.own import read_own
+from eascope.kernels.patch_series import series_digest, series_patches
 from eascope.kernels.patching import PatchFailed
-from eascope.kernels.queues import series_digest, series_patches
 from eascope.kernels.source import Source
 from eascope.kernels.variants import SERIES, load_catalogue, load_variants
 from eascope.kernels.worktree import worktree
@@ -123,7 +123,7 @@ def own_file(patch: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
 
 class Series:
-    """The folder of the queues, with one more."""
+    """The folder of the series, with one more."""
 
     def __init__(self, folder: Path, more: Path) -> None:
         self.folder, self.more = folder, more
@@ -318,7 +318,7 @@ def test_a_wrong_option_is_one_line(
     assert words in refusal(read_own, list(map(filled, kernels)), list(map(filled, patches)))
 
 
-def test_a_variant_whose_queue_is_not_ported_says_what_the_tree_can_be(
+def test_a_variant_whose_series_is_not_ported_says_what_the_tree_can_be(
     linux: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

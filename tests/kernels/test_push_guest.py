@@ -92,7 +92,7 @@ def test_the_event_says_who_is_pushed_and_why(
 def test_everything_is_at_work_under_stress(
     push: KernelArtefact, juno: Platform, tmp_path: Path
 ) -> None:
-    """Clamps, policies, CPUs and groups change at once, and the queue survives what it counts.
+    """Clamps, policies, CPUs and groups change at once, and the series survives what it counts.
 
     Stress overutilizes the system, so no tick looks for another CPU; `check_alone` sees that.
     """

@@ -13,7 +13,7 @@ from eascope.host.proc import need
 from eascope.kernels.drift import touched_files
 from eascope.kernels.kconfig import configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
-from eascope.kernels.queues import (
+from eascope.kernels.patch_series import (
     LINES_FILE,
     added_files,
     is_ported,
@@ -26,11 +26,11 @@ from eascope.kernels.releases import DEFAULT, RELEASES
 from eascope.kernels.source import ARCHITECTURE, Source, offered
 from eascope.kernels.tree import OURS
 from eascope.kernels.variants import SERIES
-from tests.support.queues import apply_series, queues, source_files, source_of
+from tests.support.patch_series import all_series, apply_series, source_files, source_of
 
 
 def applied(source: Source, folder: Path, kernel: str) -> Path:
-    """A copy of the touched files of ``source`` with the queues of ``kernel`` applied in order."""
+    """A copy of the touched files of ``source`` with the series of ``kernel`` applied in order."""
     shutil.copytree(source_files(source), folder)
     for series in kernel_named(kernel).series:
         apply_series(folder, SERIES / series, source)
@@ -57,7 +57,7 @@ def test_applies_to_every_source_that_is_here(tmp_path: Path, kernel: str) -> No
         assert not list(tree.rglob("*.orig"))
 
 
-#: Headers outside kernel/sched that queues after base may change: few files include them.
+#: Headers outside kernel/sched that series after base may change: few files include them.
 FEW_INCLUDE = {"include/uapi/linux/sched/types.h", "include/linux/sched/latnice.h"}
 
 
@@ -82,8 +82,8 @@ CHECK = "$(CC) $(c_flags) $(if $(filter arch/% scripts/%,$@),-c -o $@,-fsyntax-o
 
 
 @pytest.mark.parametrize("release", [name for name in RELEASES if name != DEFAULT])
-def test_what_queues_of_a_later_release_change_compiles(tmp_path: Path, release: str) -> None:
-    """`make test` builds no kernel of these: each queue that no other one of a kernel follows."""
+def test_what_series_of_a_later_release_change_compiles(tmp_path: Path, release: str) -> None:
+    """`make test` builds no kernel of these: each series that no other one of a kernel follows."""
     source, tree, out = source_of(release), tmp_path / "linux", tmp_path / "out"
     tree.mkdir()
     patterns = [f"{source.package}/{pattern}" for pattern in READ]
@@ -126,8 +126,8 @@ def test_a_series_may_add_its_file_where_all_do(tmp_path: Path, release: str) ->
 
 
 def test_every_patch_says_who_and_why() -> None:
-    for queue in queues():
-        for patch in map(patch_file, [*patches_in(queue), *patches_in(queue / "7.3")]):
+    for series in all_series():
+        for patch in map(patch_file, [*patches_in(series), *patches_in(series / "7.3")]):
             head, _, body = patch.read_text().partition("\n\n")
             message = body.partition("\n---\n")[0]
             assert message.endswith(f"\nSigned-off-by: {OURS}"), patch.name
@@ -149,22 +149,22 @@ def test_every_patch_says_who_and_why() -> None:
 def test_the_readme_says_of_which_patches_the_context_alone_differs() -> None:
     """Of patches that lie as the lines that differ."""
     text = (SERIES.parent / "README.md").read_text()
-    for queue in queues():
+    for series in all_series():
         found = set()
-        for patch in (path.with_suffix(".patch") for path in queue.glob(f"*/*{LINES_FILE}")):
-            made, default = patch_file(patch), queue / patch.name
+        for patch in (path.with_suffix(".patch") for path in series.glob(f"*/*{LINES_FILE}")):
+            made, default = patch_file(patch), series / patch.name
             lines = [re.findall(r"^[+-].*", path.read_text(), re.M) for path in (made, default)]
             if lines[0] == lines[1]:
                 found.add(int(patch.name[:4]))
-        table = text.partition(f"| {queue.name} | on 7.3 |")[2].partition("\n\n")[0]
+        table = text.partition(f"| {series.name} | on 7.3 |")[2].partition("\n\n")[0]
         rows = re.findall(r"^\| (.*) \| context differs \|$", table, re.MULTILINE)
-        assert {int(number) for row in rows for number in row.split(", ")} == found, queue.name
+        assert {int(number) for row in rows for number in row.split(", ")} == found, series.name
 
 
-@pytest.mark.parametrize("queue", ["sum", "feec"])
-def test_the_first_patch_names_the_thread_that_a_queue_is_based_on(queue: str) -> None:
+@pytest.mark.parametrize("series", ["sum", "feec"])
+def test_the_first_patch_names_the_thread_that_a_series_is_based_on(series: str) -> None:
     for release in RELEASES:
-        first = series_patches(SERIES / queue, release)[0].read_text().partition("\n---\n")[0]
+        first = series_patches(SERIES / series, release)[0].read_text().partition("\n---\n")[0]
         assert re.search(r"^Link: https://lore\.kernel\.org/all/\S+/$", first, re.MULTILINE)
 
 
@@ -188,9 +188,9 @@ def checkpatch(source: Source, path: Path) -> str:
 @pytest.mark.parametrize("release", RELEASES)
 def test_checkpatch_finds_nothing_but_long_lines(release: str) -> None:
     source = source_of(release)
-    for queue in queues():
-        files = own_files(queue)
-        for patch in series_patches(queue, release) if is_ported(queue, release) else ():
+    for series in all_series():
+        files = own_files(series)
+        for patch in series_patches(series, release) if is_ported(series, release) else ():
             if files.keys() != {*added_files(patch)}:
                 assert checkpatch(source, patch) == ""
         for file in files.values():

@@ -66,7 +66,7 @@ def test_versions_are_ordered_as_debian_does() -> None:
         *(("7.2.12", "7.3"), ("6.18.1", "6.12"), ("6.1.176", "6.12"), ("8.0.0", "7.3")),
     ],
 )
-def test_a_version_has_the_queues_of_the_nearest_release(version: str, release: str) -> None:
+def test_a_version_has_the_series_of_the_nearest_release(version: str, release: str) -> None:
     assert release_of(version).name == release
 
 
@@ -161,8 +161,8 @@ def test_kernel_src_that_is_no_clean_kernel(
 
 
 @pytest.fixture
-def queue(tmp_path: Path) -> Path:
-    """A queue whose second patch adds a file."""
+def series(tmp_path: Path) -> Path:
+    """A series whose second patch adds a file."""
     folder = tmp_path / "queue"
     folder.mkdir()
     (folder / "series").write_text("0001-change.patch\n0002-add.patch\n")
@@ -175,22 +175,22 @@ def queue(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_tree_that_has_the_queue_is_refused_before_it_is_read(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, queue: Path
+def test_a_tree_that_has_the_series_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, series: Path
 ) -> None:
     """To read and copy a whole tree takes minutes; that it is the wrong one shows at once."""
     tree = kernel_tree(tmp_path / "patched")
     monkeypatch.setenv("KERNEL_SRC", str(tree))
-    assert find_source([queue]).directory == tree
+    assert find_source([series]).directory == tree
     (tree / "kernel" / "new.c").write_text("new\n")
     monkeypatch.setattr(module, "_tree_sha256", lambda _: pytest.fail("the tree was read"))
-    assert refusal(find_source, [queue]) == (
+    assert refusal(find_source, [series]) == (
         f"KERNEL_SRC = {str(tree)!r} already contains queue/0002-add.patch (kernel/new.c); use a "
         "tree without the series queue, which is applied to a copy"
     )
 
 
-def test_our_base_queue_is_known_by_the_files_that_it_adds(tmp_path: Path) -> None:
+def test_our_base_series_is_known_by_the_files_that_it_adds(tmp_path: Path) -> None:
     tree = kernel_tree(tmp_path / "patched")
     module.check_directory(tree, [SERIES / "base"])
     (tree / "kernel" / "sched").mkdir()

@@ -7,7 +7,7 @@ import pytest
 
 from eascope.kernels import variants
 from eascope.kernels.naming import kernel_named, variant_named
-from eascope.kernels.queues import series_patches
+from eascope.kernels.patch_series import series_patches
 from eascope.kernels.steps import steps_of
 from eascope.kernels.variants import SERIES, load_catalogue
 from tests.support.refusals import refusal
@@ -17,7 +17,7 @@ from tests.support.toy_linux import LINES, git
 
 @pytest.fixture(autouse=True)
 def _own_cache(own_cache: Path) -> None:
-    """Queues of steps are artefacts."""
+    """Series of steps are artefacts."""
 
 
 def test_files_give_a_kernel_for_each_number_of_patches(tmp_path: Path) -> None:
@@ -33,9 +33,9 @@ def test_files_give_a_kernel_for_each_number_of_patches(tmp_path: Path) -> None:
             *[step.variant] * 2,
             usual.switches,
         )
-        [base, *queues] = kernel.folders(SERIES)
+        [base, *all_series] = kernel.folders(SERIES)
         assert base == SERIES / "base"
-        texts = [patch.read_text() for queue in queues for patch in series_patches(queue)]
+        texts = [patch.read_text() for series in all_series for patch in series_patches(series)]
         assert ["new" in text for text in texts] == [True] * count
         assert [text.count(f"+new {n}\n") for n, text in enumerate(texts, 1)] == [1] * count
     assert variant_named("base", own)[0] == kernel_named("base"), "it is built once"

@@ -91,11 +91,11 @@ def test_the_first_build_from_copied_objects_has_no_estimate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queues", "known"),
+    ("all_series", "known"),
     [([BASE], "about 13 s"), ([BASE, MINE], "at most 5 min 00 s, depending")],
 )
 def test_a_build_announces_how_long_it_may_take(
-    queues: list[Path],
+    all_series: list[Path],
     known: str,
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -106,8 +106,8 @@ def test_a_build_announces_how_long_it_may_take(
     build.remember_build(from_objects=True, seconds=13)
     build.remember_build(from_objects=False, seconds=300)
     monkeypatch.setattr(build, "_source", lambda _: TOY)
-    monkeypatch.setattr(build, "_key", lambda *_: {"toy": len(queues)})
-    monkeypatch.setattr(build, "_series_folders", lambda _: queues)
+    monkeypatch.setattr(build, "_key", lambda *_: {"toy": len(all_series)})
+    monkeypatch.setattr(build, "_series_folders", lambda _: all_series)
     monkeypatch.setattr(build, "_build", lambda spec, source, folder: (folder / "x").touch())
     monkeypatch.setattr(build, "_artefact", lambda *_: None)
     build.kernel(replace(kernel_named("base"), name="toy"))

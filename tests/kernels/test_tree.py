@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A queue becomes commits and the same queue again."""
+"""A series becomes commits and the same series again."""
 
 import re
 import shutil
@@ -11,20 +11,20 @@ import pytest
 from eascope.host.errors import RequestError
 from eascope.host.proc import run
 from eascope.kernels.naming import kernel_named
+from eascope.kernels.patch_series import changed_files, own_files, series_patches
 from eascope.kernels.patching import PatchFailed
-from eascope.kernels.queues import changed_files, own_files, series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source
 from eascope.kernels.tree import _write, main, open_tree, save_tree
 from eascope.kernels.variants import SERIES, load_catalogue
-from tests.support.queues import source_files, source_of
+from tests.support.patch_series import source_files, source_of
 
 AS_US = ("-c", "user.name=eascope", "-c", "user.email=eascope@localhost")
 
 
 @pytest.fixture
 def tree(source: Source, tmp_path: Path) -> Path:
-    """A git tree of the files that the base queue touches."""
+    """A git tree of the files that the base series touches."""
     folder = tmp_path / "linux"
     shutil.copytree(source_files(source), folder)
     open_tree(folder, load_catalogue().kernels["base"], source)
@@ -44,7 +44,7 @@ def test_round_trip_gives_the_same_bytes(tree: Path, tmp_path: Path) -> None:
         assert file.read_bytes() == originals[name].read_bytes(), name
 
 
-def test_what_a_commit_changes_in_a_file_of_the_queue_is_no_patch(
+def test_what_a_commit_changes_in_a_file_of_the_series_is_no_patch(
     tree: Path, tmp_path: Path
 ) -> None:
     """Nor is what it adds; a part of it that changes Linux is."""
@@ -56,16 +56,16 @@ def test_what_a_commit_changes_in_a_file_of_the_queue_is_no_patch(
     for paths in ((changed,), (added, makefile)):
         run(["git", "-C", tree, "add", *paths])
         run(["git", "-C", tree, *AS_US, "commit", "--quiet", "--message", "sched: Change it"])
-    queue = tmp_path / "series/base"
-    saved = save_tree(tree, load_catalogue().kernels["base"], queue)
+    series = tmp_path / "series/base"
+    saved = save_tree(tree, load_catalogue().kernels["base"], series)
     assert len(saved) == len(series_patches(SERIES / "base"))
     assert changed_files(saved[-1]) == ["kernel/sched/Makefile"]
-    files = own_files(queue)
+    files = own_files(series)
     assert files.keys() - own_files(SERIES / "base").keys() == {"kernel/sched/eascope_new.h"}
     assert files["kernel/sched/eascope.c"].read_text().endswith("/* changed */\n")
 
 
-#: A kernel, and where the patches of its last queue lie.
+#: A kernel, and where the patches of its last series lie.
 SHARING = {
     "base@7.3": {"base", "base/7.3"},
     "sum-push@7.3": {"sum-push/7.3", "push/7.3"},
@@ -74,7 +74,7 @@ SHARING = {
 
 
 @pytest.mark.parametrize("name", SHARING)
-def test_releases_and_queues_share_what_is_the_same(tmp_path: Path, name: str) -> None:
+def test_releases_and_series_share_what_is_the_same(tmp_path: Path, name: str) -> None:
     kernel = kernel_named(name)
     source = source_of(kernel.release or DEFAULT)
     folder, series = tmp_path / "linux", tmp_path / "series"
@@ -91,29 +91,29 @@ def test_releases_and_queues_share_what_is_the_same(tmp_path: Path, name: str) -
 
 
 def test_saving_the_default_leaves_other_releases_alone(tree: Path, tmp_path: Path) -> None:
-    queue = tmp_path / "series" / "base"
-    shutil.copytree(SERIES / "base", queue)
-    save_tree(tree, load_catalogue().kernels["base"], queue)
-    assert (queue / "series-7.3").read_text() == (SERIES / "base/series-7.3").read_text()
-    assert list((queue / "7.3").iterdir())
+    series = tmp_path / "series" / "base"
+    shutil.copytree(SERIES / "base", series)
+    save_tree(tree, load_catalogue().kernels["base"], series)
+    assert (series / "series-7.3").read_text() == (SERIES / "base/series-7.3").read_text()
+    assert list((series / "7.3").iterdir())
 
 
 def test_a_changed_default_leaves_the_patches_of_other_releases_alone(tmp_path: Path) -> None:
     """One patch moves, one changes, one goes: 7.3's forms stay the same, the latter two whole."""
-    queue = shutil.copytree(SERIES / "base", tmp_path / "base")
-    before = [patch.read_bytes() for patch in series_patches(queue, "7.3")]
-    *kept, changed, gone = sorted((queue / "7.3").glob("*.lines"))
+    series = shutil.copytree(SERIES / "base", tmp_path / "base")
+    before = [patch.read_bytes() for patch in series_patches(series, "7.3")]
+    *kept, changed, gone = sorted((series / "7.3").glob("*.lines"))
     moved = kept[0]
-    texts = {patch.name: patch.read_text() for patch in series_patches(queue)[1:]}
+    texts = {patch.name: patch.read_text() for patch in series_patches(series)[1:]}
     name = f"{moved.stem}.patch"
     texts[name] = re.sub(r"(?m)^@@ -\d+", "@@ -1", texts[name])
     name = f"{changed.stem}.patch"
     texts[name] = re.sub(r"(?m)^(.+)$", r"\1 ", texts[name])
     del texts[f"{gone.stem}.patch"]
-    _write(queue, texts, DEFAULT)
-    assert [patch.read_bytes() for patch in series_patches(queue, "7.3")] == before
-    assert sorted((queue / "7.3").glob("*.lines")) == kept
-    assert {changed.with_suffix(".patch"), gone.with_suffix(".patch")} < {*queue.glob("7.3/*")}
+    _write(series, texts, DEFAULT)
+    assert [patch.read_bytes() for patch in series_patches(series, "7.3")] == before
+    assert sorted((series / "7.3").glob("*.lines")) == kept
+    assert {changed.with_suffix(".patch"), gone.with_suffix(".patch")} < {*series.glob("7.3/*")}
 
 
 def test_one_commit_per_patch(tree: Path) -> None:

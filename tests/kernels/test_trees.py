@@ -8,10 +8,10 @@ import pytest
 
 from eascope.host.dry import nothing_built
 from eascope.host.errors import RequestError
-from eascope.kernels.queues import added_files, series_patches
+from eascope.kernels.patch_series import added_files, series_patches
 from eascope.kernels.releases import RELEASES
 from eascope.kernels.source import Source
-from eascope.kernels.trees import Tree, TreeSource, queues_to_apply, read_tree, tree_source
+from eascope.kernels.trees import Tree, TreeSource, read_tree, series_to_apply, tree_source
 from eascope.kernels.variants import SERIES
 from eascope.kernels.worktree import FOLDER, OUT, home_of, worktree
 from tests.support.refusals import refusal
@@ -101,7 +101,7 @@ def test_changes_are_not_kept_where_nothing_is_built(linux: Path, tmp_path: Path
 def test_a_tree_that_has_base_is_known_by_the_files_it_adds(linux: Path) -> None:
     """At once: git is asked for a few names, and nothing is copied."""
     base, feec = SERIES / "base", SERIES / "feec"
-    assert queues_to_apply(read_tree(f"mine={linux}"), [base]) == ["base"]
+    assert series_to_apply(read_tree(f"mine={linux}"), [base]) == ["base"]
     adds = {name for patch in series_patches(base, "7.3") for name in added_files(patch)}
     assert "kernel/sched/eascope.c" in adds
     for name in sorted(adds):
@@ -109,18 +109,18 @@ def test_a_tree_that_has_base_is_known_by_the_files_it_adds(linux: Path) -> None
         (linux / name).write_text("x\n")
     git(linux, "add", ".")
     tree_source.cache_clear()
-    assert queues_to_apply(read_tree(f"mine={linux}"), [base, feec]) == ["feec"]
+    assert series_to_apply(read_tree(f"mine={linux}"), [base, feec]) == ["feec"]
     git(linux, "rm", "--quiet", "--force", "kernel/sched/eascope.c")
     tree_source.cache_clear()
     with pytest.raises(RequestError) as caught:
-        queues_to_apply(read_tree(f"mine={linux}"), [base])
+        series_to_apply(read_tree(f"mine={linux}"), [base])
     assert "not kernel/sched/eascope.c; use a tree with all of it, or none" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.fixture
-def queue(tmp_path: Path) -> Path:
-    """A queue that changes line 5 of a.c."""
+def series(tmp_path: Path) -> Path:
+    """A series that changes line 5 of a.c."""
     folder = tmp_path / "toy"
     folder.mkdir()
     (folder / "series").write_text("0001-change.patch\n")
@@ -131,10 +131,10 @@ def queue(tmp_path: Path) -> Path:
     return folder
 
 
-def build(source: Source, queue: Path) -> set[str]:
+def build(source: Source, series: Path) -> set[str]:
     """Do as make: what was built anew, by the files' time stamps. It also checks the objects."""
     built = set()
-    with worktree(source, [queue]) as tree:
+    with worktree(source, [series]) as tree:
         for name, text in files(tree).items():
             object_file, file = tree / OUT / f"{name}.o", tree / name
             if not object_file.exists() or object_file.stat().st_mtime_ns < file.stat().st_mtime_ns:
@@ -146,7 +146,7 @@ def build(source: Source, queue: Path) -> set[str]:
 
 
 def test_another_commit_costs_what_it_changes(
-    linux: Path, queue: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    linux: Path, series: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     new, old = read_tree(f"mine={linux}"), read_tree(f"theirs={linux}@old")
     unpacked = []
@@ -157,28 +157,30 @@ def test_another_commit_costs_what_it_changes(
         unpack(source, folder)
 
     monkeypatch.setattr(TreeSource, "unpack", counted)
-    assert build(tree_source(old), queue) == {"Makefile", "a.c", "kernel/b.c", "sound/Kconfig"}
-    assert build(tree_source(new), queue) == {"Makefile", "a.c", "new.c"}
+    assert build(tree_source(old), series) == {"Makefile", "a.c", "kernel/b.c", "sound/Kconfig"}
+    assert build(tree_source(new), series) == {"Makefile", "a.c", "new.c"}
     linux_tree = tmp_path / "cache" / f"{FOLDER}-git" / "linux"
     assert "kernel/b.c" not in files(linux_tree)
     assert "line five" in (linux_tree / "a.c").read_text()
     assert "line nine" in (linux_tree / "a.c").read_text()
     # Each has objects of its own: going back and forth costs nothing.
-    assert build(tree_source(old), queue) == set()
-    assert build(tree_source(new), queue) == set()
+    assert build(tree_source(old), series) == set()
+    assert build(tree_source(new), series) == set()
     (linux / "new.c").write_text("newer\n")
     tree_source.cache_clear()
-    assert build(tree_source(new), queue) == {"new.c"}
-    assert build(tree_source(old), queue) == set()
+    assert build(tree_source(new), series) == {"new.c"}
+    assert build(tree_source(old), series) == set()
     assert unpacked == ["theirs"]
 
 
-def test_a_tree_of_another_repository_is_unpacked(linux: Path, queue: Path, tmp_path: Path) -> None:
-    build(tree_source(read_tree(f"mine={linux}")), queue)
+def test_a_tree_of_another_repository_is_unpacked(
+    linux: Path, series: Path, tmp_path: Path
+) -> None:
+    build(tree_source(read_tree(f"mine={linux}")), series)
     git(tmp_path, "clone", "--quiet", str(linux), str(tmp_path / "clone"))
     (tmp_path / "clone/a.c").write_text(LINES)
     clone = tree_source(read_tree(f"mine={tmp_path / 'clone'}"))
-    assert "a.c" in build(clone, queue)
+    assert "a.c" in build(clone, series)
 
 
 def test_releases_keep_trees_of_their_own() -> None:

@@ -11,7 +11,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.host.errors import RequestError
 from eascope.kernels import variants as module
-from eascope.kernels.queues import folders_of_queues
+from eascope.kernels.patch_series import folders_of_series
 from eascope.kernels.state import on_platform, state_expectations
 from eascope.kernels.switches import EAS_GOVERNOR, ENERGY_AWARE, FEATURES, STATS, check_switches
 from eascope.kernels.variants import (
@@ -34,13 +34,13 @@ def edited(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def own_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The queues that there are, and one of a person's own, ``mine``."""
+def own_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The series that there are, and one of a person's own, ``mine``."""
     folder = tmp_path / "series"
-    for queue in (*(path.name for path in folders_of_queues(SERIES)), "mine"):
-        (folder / queue).mkdir(parents=True)
-        (folder / queue / "series").write_text("0001-mine.patch\n")
-        (folder / queue / "0001-mine.patch").write_text("@@ -1 +1 @@\n-a\n+b\n")
+    for series in (*(path.name for path in folders_of_series(SERIES)), "mine"):
+        (folder / series).mkdir(parents=True)
+        (folder / series / "series").write_text("0001-mine.patch\n")
+        (folder / series / "0001-mine.patch").write_text("@@ -1 +1 @@\n-a\n+b\n")
     monkeypatch.setattr(module, "SERIES", folder)
 
 
@@ -50,8 +50,8 @@ def write_own(folder: Path, name: str, text: str) -> None:
     (folder / f"own/{name}.toml").write_text(f'summary = "x"\n{text}\n')
 
 
-@pytest.mark.usefixtures("own_queue")
-def test_a_file_makes_a_queue_a_variant(tmp_path: Path, edited: Callable[..., Path]) -> None:
+@pytest.mark.usefixtures("own_series")
+def test_a_file_makes_a_series_a_variant(tmp_path: Path, edited: Callable[..., Path]) -> None:
     path = edited()
     write_own(tmp_path, "mine", 'base = "feec-b"\nseries = "mine"')
     write_own(tmp_path, "first", 'base = "mainline"\nseries = "mine"\nfirst = true')
@@ -64,8 +64,8 @@ def test_a_file_makes_a_queue_a_variant(tmp_path: Path, edited: Callable[..., Pa
     assert {*catalogue.variants} - {*load_variants()} == {"mine", "first"}
 
 
-@pytest.mark.usefixtures("own_queue")
-def test_a_queue_that_cannot_be_meant_is_its_own_variants_error(
+@pytest.mark.usefixtures("own_series")
+def test_a_series_that_cannot_be_meant_is_its_own_variants_error(
     tmp_path: Path, edited: Callable[..., Path]
 ) -> None:
     (module.SERIES / "mine" / "series").write_text("0002-yours.patch\n")

@@ -8,7 +8,7 @@ import pytest
 
 from eascope.host.toolchain import arm64_tool
 from eascope.kernels.code import code_digest, object_digest
-from eascope.kernels.queues import CONFIG
+from eascope.kernels.patch_series import CONFIG
 from eascope.kernels.void import not_compiled
 from eascope.kernels.worktree import OUT
 
@@ -33,11 +33,11 @@ int z;
 
 
 def patched(tmp_path: Path, after: str, file: str = FAIR, config: str = "") -> list[str]:
-    """What is said of a queue that makes ``after`` of `BEFORE`, or adds another file."""
-    tree, queue = tmp_path / "linux", tmp_path / "mine"
+    """What is said of a series that makes ``after`` of `BEFORE`, or adds another file."""
+    tree, series = tmp_path / "linux", tmp_path / "mine"
     out = tree / OUT / "kernel/sched"
     out.mkdir(parents=True)
-    queue.mkdir()
+    series.mkdir()
     (tree / OUT / ".config").write_text("CONFIG_DEBUG=y\n# CONFIG_NUMA is not set\n")
     (out / ".fair.o.cmd").write_text(
         f"deps_fair.o := \\\n  ../{FAIR} \\\n  ../kernel/sched/fair.h\n"
@@ -50,11 +50,11 @@ def patched(tmp_path: Path, after: str, file: str = FAIR, config: str = "") -> l
     how = ["diff", "-u", "--label", f"a/{file}", "--label", f"b/{file}"]
     how += [str(tmp_path / "old"), str(tree / file)]
     text = subprocess.run(how, capture_output=True, text=True, check=False).stdout
-    (queue / "0001-mine.patch").write_text(text or "rename from a\n")
-    (queue / "series").write_text("0001-mine.patch\n")
+    (series / "0001-mine.patch").write_text(text or "rename from a\n")
+    (series / "series").write_text("0001-mine.patch\n")
     if config:
-        (queue / CONFIG).write_text(config)
-    return not_compiled(tree, [queue])
+        (series / CONFIG).write_text(config)
+    return not_compiled(tree, [series])
 
 
 OFF = "CONFIG_NUMA is off: code for it is not compiled (kernel/sched/fair.c)"

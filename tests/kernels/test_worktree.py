@@ -37,8 +37,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     return Toy("6.12.0", "toy", "ab" * 32)
 
 
-def queue(folder: Path, name: str, *changes: tuple[str, int, str]) -> Path:
-    """A queue of patches, each of one line of a file."""
+def series(folder: Path, name: str, *changes: tuple[str, int, str]) -> Path:
+    """A series of patches, each of one line of a file."""
     (folder / name).mkdir(parents=True, exist_ok=True)
     names = []
     for number, (file, line, text) in enumerate(changes, start=1):
@@ -63,7 +63,7 @@ def test_a_place_that_kbuild_cannot_take_is_said_before_anything(
 ) -> None:
     monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / name))
     with pytest.raises(RequestError, match=f"{name}': .* no spaces or colons") as caught:  # noqa: SIM117
-        with worktree(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))]):
+        with worktree(toy, [series(tmp_path, "q", ("a.c", 5, "five"))]):
             pass
     assert (Toy.unpacked, (tmp_path / name).exists()) == (0, False)
     [check] = [check for check in doctor._room() if not check.ok]
@@ -71,16 +71,16 @@ def test_a_place_that_kbuild_cannot_take_is_said_before_anything(
 
 
 def test_only_what_differs_is_touched(toy: Toy, tmp_path: Path) -> None:
-    base = queue(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "five"))
-    second = queue(tmp_path, "other", ("c.c", 3, "three"))
+    base = series(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "five"))
+    second = series(tmp_path, "other", ("c.c", 3, "three"))
     with worktree(toy, [base]) as tree:
         before = stamps(tree)
     with worktree(toy, [base, second]) as tree:
         after = stamps(tree)
         assert "three" in (tree / "c.c").read_text()
     assert {name for name in FILES if before[name] != after[name]} == {"c.c"}
-    # The last patch of the first queue changes: what follows it is taken back too.
-    queue(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "FIVE"))
+    # The last patch of the first series changes: what follows it is taken back too.
+    series(tmp_path, "base", ("a.c", 5, "five"), ("b.c", 5, "FIVE"))
     with worktree(toy, [base]) as tree:
         last = stamps(tree)
         assert "FIVE" in (tree / "b.c").read_text()
@@ -90,8 +90,8 @@ def test_only_what_differs_is_touched(toy: Toy, tmp_path: Path) -> None:
 
 
 def test_a_patch_that_does_not_apply_leaves_a_usable_tree(toy: Toy, tmp_path: Path) -> None:
-    good = queue(tmp_path, "good", ("a.c", 5, "five"))
-    bad = queue(tmp_path, "bad", ("b.c", 5, "five"), ("a.c", 5, "fifth"))
+    good = series(tmp_path, "good", ("a.c", 5, "five"))
+    bad = series(tmp_path, "bad", ("b.c", 5, "five"), ("a.c", 5, "fifth"))
     with pytest.raises(PatchFailed, match=r"bad/0002-change\.patch does not apply"):  # noqa: SIM117
         with worktree(toy, [good, bad]):
             pass
@@ -102,7 +102,7 @@ def test_a_patch_that_does_not_apply_leaves_a_usable_tree(toy: Toy, tmp_path: Pa
 
 
 def test_a_half_changed_tree_is_unpacked_anew(toy: Toy, tmp_path: Path) -> None:
-    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    base = series(tmp_path, "base", ("a.c", 5, "five"))
     with worktree(toy, [base]) as tree:
         pass
     (tmp_path / "cache" / FOLDER / "tree.json").unlink()  # as while a patch is applied
@@ -113,7 +113,7 @@ def test_a_half_changed_tree_is_unpacked_anew(toy: Toy, tmp_path: Path) -> None:
 
 
 def test_a_tree_that_somebody_edited_is_unpacked_anew(toy: Toy, tmp_path: Path) -> None:
-    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    base = series(tmp_path, "base", ("a.c", 5, "five"))
     with worktree(toy, [base]) as tree:
         pass
     (tree / "a.c").write_text("edited\n")
@@ -123,7 +123,7 @@ def test_a_tree_that_somebody_edited_is_unpacked_anew(toy: Toy, tmp_path: Path) 
 
 
 def test_another_source_is_unpacked(toy: Toy, tmp_path: Path) -> None:
-    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    base = series(tmp_path, "base", ("a.c", 5, "five"))
     with worktree(toy, [base]) as tree:
         (tree / "leftover").touch()
     with worktree(Toy("6.12.1", "toy", "cd" * 32), [base]) as tree:
@@ -143,10 +143,10 @@ def test_objects_of_a_killed_build_are_removed(toy: Toy, end: BaseException, is_
         assert (tree / OUT / "half.o").exists() == is_kept
 
 
-def build(toy: Toy, *queues: Path) -> set[str]:
+def build(toy: Toy, *all_series: Path) -> set[str]:
     """Do as make: what was built anew, by the files' time stamps. It also checks the objects."""
     built = set()
-    with worktree(toy, list(queues)) as tree:
+    with worktree(toy, list(all_series)) as tree:
         for name in FILES:
             built_file, source = tree / OUT / f"{name}.o", tree / name
             if not built_file.exists() or built_file.stat().st_mtime_ns < source.stat().st_mtime_ns:
@@ -157,55 +157,55 @@ def build(toy: Toy, *queues: Path) -> set[str]:
 
 
 def test_a_kernel_between_costs_nothing(toy: Toy, tmp_path: Path) -> None:
-    base = queue(tmp_path, "base", ("a.c", 5, "five"))
-    second = queue(tmp_path, "other", ("a.c", 3, "three"), ("b.c", 5, "five"))
+    base = series(tmp_path, "base", ("a.c", 5, "five"))
+    second = series(tmp_path, "other", ("a.c", 3, "three"), ("b.c", 5, "five"))
     assert build(toy, base) == set(FILES)
     assert build(toy, base, second) == {"a.c", "b.c"}
     assert build(toy, base) == set()
     assert build(toy, base, second) == set()
-    # A patch below the other queue is taken back and applied again: that is no change.
-    queue(tmp_path, "base", ("a.c", 5, "five"), ("c.c", 5, "five"))
+    # A patch below the other series is taken back and applied again: that is no change.
+    series(tmp_path, "base", ("a.c", 5, "five"), ("c.c", 5, "five"))
     assert build(toy, base, second) == {"c.c"}
     assert build(toy, base) == {"c.c"}
 
 
 def test_a_file_built_for_another_kernel_is_rebuilt_for_this_one(toy: Toy, tmp_path: Path) -> None:
     """The file got its content before this kernel was built last, but not for this kernel."""
-    first = queue(tmp_path, "first", ("a.c", 5, "five"))
-    second = queue(tmp_path, "second", ("a.c", 5, "FIVE"))
+    first = series(tmp_path, "first", ("a.c", 5, "five"))
+    second = series(tmp_path, "second", ("a.c", 5, "FIVE"))
     build(toy, first)
     build(toy, second)
     assert build(toy, first) == set()
-    queue(tmp_path, "first", ("a.c", 5, "FIVE"))
+    series(tmp_path, "first", ("a.c", 5, "FIVE"))
     assert build(toy, first) == {"a.c"}
-    queue(tmp_path, "first", ("b.c", 5, "FIVE"))
+    series(tmp_path, "first", ("b.c", 5, "FIVE"))
     assert build(toy, first) == {"a.c", "b.c"}
     assert build(toy, second) == set()
 
 
 def test_objects_of_few_kernels_are_kept(toy: Toy, tmp_path: Path) -> None:
-    queues = [
-        queue(tmp_path, f"q{number}", ("a.c", 5, f"five {number}"))
+    all_series = [
+        series(tmp_path, f"q{number}", ("a.c", 5, f"five {number}"))
         for number in range(KEPT_OBJECTS + 3)
     ]
-    for patches in queues:
+    for patches in all_series:
         build(toy, patches)
     assert len(list((tmp_path / "cache" / FOLDER / "objects").iterdir())) == KEPT_OBJECTS
-    assert build(toy, queues[-2]) == set()
-    assert build(toy, queues[0]) == {"a.c"}, "from a copy of another kernel's objects"
+    assert build(toy, all_series[-2]) == set()
+    assert build(toy, all_series[0]) == {"a.c"}, "from a copy of another kernel's objects"
 
 
 def test_objects_with_the_same_options_are_copied_first(toy: Toy, tmp_path: Path) -> None:
     """Another configuration differs in every file."""
-    base = queue(tmp_path, "base", ("a.c", 5, "five"))
-    other = queue(tmp_path, "other", ("b.c", 5, "five"))
+    base = series(tmp_path, "base", ("a.c", 5, "five"))
+    other = series(tmp_path, "other", ("b.c", 5, "five"))
     kernels = [([base], ["debug"]), ([base], []), ([base, other], ["debug"]), ([base, other], [])]
     configurations = []
-    for queues, more in kernels:
-        with worktree(toy, queues, more) as tree:
+    for all_series, more in kernels:
+        with worktree(toy, all_series, more) as tree:
             config = tree / OUT / ".config"
             configurations.append(config.read_text() if config.exists() else "")
-            config.write_text(f"{len(queues)} {more}")
+            config.write_text(f"{len(all_series)} {more}")
     assert configurations == ["", "1 ['debug']", "1 ['debug']", "1 []"]
 
 
@@ -215,7 +215,7 @@ def test_who_waits_for_another_build_says_so(
     """A build may take minutes, and until it ends nothing else would be printed."""
     output: list[str] = []
     monkeypatch.setattr(module, "say", output.append)
-    base = queue(tmp_path, "base", ("a.c", 5, "five"))
+    base = series(tmp_path, "base", ("a.c", 5, "five"))
 
     def second() -> None:
         with worktree(toy, [base]):
@@ -233,10 +233,10 @@ def test_who_waits_for_another_build_says_so(
 
 
 def test_trying_leaves_the_kept_tree_as_it_is(toy: Toy, tmp_path: Path) -> None:
-    """A copy has other patches taken back, and those of the queue applied."""
-    base = queue(tmp_path, "base", ("a.c", 5, "five"))
-    other = queue(tmp_path, "other", ("a.c", 4, "four"), ("b.c", 5, "five"))
-    wrong = queue(tmp_path, "wrong", ("c.c", 5, "five"), ("b.c", 15, "none"))
+    """A copy has other patches taken back, and those of the series applied."""
+    base = series(tmp_path, "base", ("a.c", 5, "five"))
+    other = series(tmp_path, "other", ("a.c", 4, "four"), ("b.c", 5, "five"))
+    wrong = series(tmp_path, "wrong", ("c.c", 5, "five"), ("b.c", 15, "none"))
     with nothing_built(), pytest.raises(NotBuilt, match=r"tree of Linux 6\.12\.0"):
         try_to_apply(toy, [other])
     with worktree(toy, [base]) as tree:
@@ -250,13 +250,13 @@ def test_trying_leaves_the_kept_tree_as_it_is(toy: Toy, tmp_path: Path) -> None:
 
 
 def test_trying_where_there_is_no_tree_unpacks_one(toy: Toy, tmp_path: Path) -> None:
-    try_to_apply(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))])
-    with worktree(toy, [queue(tmp_path, "q", ("a.c", 5, "five"))]):
+    try_to_apply(toy, [series(tmp_path, "q", ("a.c", 5, "five"))])
+    with worktree(toy, [series(tmp_path, "q", ("a.c", 5, "five"))]):
         assert Toy.unpacked == 1
 
 
 def test_a_patch_of_a_file_that_is_not_there_names_it(toy: Toy, tmp_path: Path) -> None:
     with pytest.raises(PatchFailed) as caught:
-        try_to_apply(toy, [queue(tmp_path, "q", ("gone.c", 5, "five"))])
+        try_to_apply(toy, [series(tmp_path, "q", ("gone.c", 5, "five"))])
     line = str(caught.value).splitlines()[0]
     assert line == f"q/0001-change.patch does not apply to {toy.label}: gone.c: no such file there:"

@@ -14,7 +14,7 @@ from pathlib import Path
 from eascope.host.cache import sha256_bytes
 from eascope.host.proc import need, run
 from eascope.kernels.drift import source_files, touched_files
-from eascope.kernels.queues import FILES, patch_label, series_patches
+from eascope.kernels.patch_series import FILES, patch_label, series_patches
 from eascope.kernels.source import Source
 from eascope.kernels.tree import open_tree
 from eascope.kernels.variants import SERIES, Kernel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the queue ``base`` claims, asked of a kernel in a guest, and what must be found."""
+"""What the series ``base`` claims, asked of a kernel in a guest, and what must be found."""
 
 import re
 from dataclasses import replace

@@ -35,7 +35,7 @@ def at_boot(kernel: str) -> list[str]:
 def refusals(kernel: str) -> list[str]:
     """The agent's lines that try wrong values; they collect as ``taken`` what a file has taken."""
     lines, tried = [], []
-    for name in (name for queue in kernel_named(kernel).series for name in FILES_OF[queue]):
+    for name in (name for series in kernel_named(kernel).series for name in FILES_OF[series]):
         if name in GREATEST:
             greatest, *wrong = GREATEST[name]
             path = f"{SCHED_DEBUG}/eascope/{name}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of a kernel on each release that its queues are ported to.
+"""Tests of a kernel on each release that its series are ported to.
 
 Kernels of later releases than the default are booted by long tests alone: `make test` builds none.
 """
@@ -11,7 +11,7 @@ from eascope.kernels.build import KernelArtefact, kernel
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source
-from tests.support.queues import source_of
+from tests.support.patch_series import source_of
 
 
 def of_releases(name: str) -> list[ParameterSet]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the queue ``sum`` claims of clamps in groups and under inherited priority."""
+"""What the series ``sum`` claims of clamps in groups and under inherited priority."""
 
 from eascope.kernels.switches import STATS
 from tests.support.sum_checks import (

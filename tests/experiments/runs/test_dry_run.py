@@ -59,7 +59,7 @@ def test_a_kernel_that_is_not_built_is_named(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A patch of the command's own: its queue is not kept either."""
+    """A patch of the command's own: its series is not kept either."""
 
     def kernel(spec: Kernel) -> Any:
         if spec.own:

@@ -87,7 +87,7 @@ def test_what_would_be_run_is_planned(command: tuple[str, ...], runs: StandInRun
 def test_a_patch_that_does_not_apply_ends_it(
     command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No later step could be built. To another commit of a tree the base queue may apply again."""
+    """No later step could be built. To another commit of a tree the base series may apply again."""
 
     def kernel(spec: Kernel) -> Any:
         raise PatchFailed("idea/0001.patch does not apply\nhunk")

@@ -112,15 +112,15 @@ def test_an_event_that_the_kernel_lacks_is_one_line(
     assert wrong.startswith("--events: the kernel 'base' has no event ")
 
 
-def test_an_event_of_another_queue_is_refused_before_a_build(artefacts: Artefacts) -> None:
-    for variant, event, queue in (
+def test_an_event_of_another_series_is_refused_before_a_build(artefacts: Artefacts) -> None:
+    for variant, event, series in (
         ("mainline", "sched_eas_push", "feec"),
         ("uclamp-sum", "eascope:sched_feec_decision", "feec"),
         ("feec-a", "sched_fair_push", "push"),
     ):
         wrong = refusal(prepared, variant=variant, controls=Controls(events=(event,)))
         assert f"of '{variant}' has no event {event.rpartition(':')[2]}; " in wrong
-        assert wrong.endswith(f"use variants of a kernel with the series {queue}")
+        assert wrong.endswith(f"use variants of a kernel with the series {series}")
 
 
 def test_more_events_have_more_room(artefacts: Artefacts) -> None:

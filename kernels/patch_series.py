@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queues of patches: a folder with a ``series`` file, and one more for each other release.
+"""Series of patches: a folder with a ``series`` file, and one more for each other release.
 
 ``series`` is for the default release, ``series-7.3`` for Linux 7.3. A folder with the name of a
 release has the patches that differ there: a line of ``series-7.3`` names ``7.3/0004-x.patch``, or
-``0005-y.patch``, which both releases then share. In place of a patch that
-differs from 6.12's in few lines, ``7.3/0004-x.lines`` has the lines that differ from
-``0004-x.patch``. A queue
-without ``series`` is only for other releases. A line ``../push/7.3/0004-x.patch`` names a patch of
-another queue: a queue that does the same on top of others has only the patches that differ there. A
-file ``config`` is a fragment of the configuration, for all releases. A folder ``files`` has files
-that the queue adds to Linux, at their places there, for all releases: they are added before its
+``0005-y.patch``, which both releases then share. In place of a patch that differs from 6.12's in
+few lines, ``7.3/0004-x.lines`` has the lines that differ from ``0004-x.patch``. A series without
+``series`` is only for other releases. A line ``../push/7.3/0004-x.patch`` names a patch of another
+series: one that does the same on top of others has only the patches that differ there. A file
+``config`` is a fragment of the configuration, for all releases. A folder ``files`` has files
+that the series adds to Linux, at their places there, for all releases: they are added before its
 patches, by a patch that is made of them.
 """
 
@@ -26,20 +25,20 @@ from eascope.host.errors import RequestError, nearest
 from eascope.host.strict import shown_path
 from eascope.kernels.releases import DEFAULT, RELEASES
 
-#: A queue's own fragment of the configuration; most have none.
+#: A series' own fragment of the configuration; most have none.
 CONFIG = "config"
 #: Ends, in place of ``.patch``, the name of a patch that has most lines of the default release's.
 LINES_FILE = ".lines"
 #: The share of lines that may differ.
 MOST_LINES = 0.25
-#: The files that a queue adds; most have none, or add them by their patches.
+#: The files that a series adds; most have none, or add them by their patches.
 FILES = "files"
 #: The beginning of the patch that adds them.
 _MAIL = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
 From: eascope developers <developers@eascope.invalid>
 Date: Thu, 1 Jan 1970 00:00:00 +0000
-Subject: [PATCH] {queue}: Add the files of the queue
+Subject: [PATCH] {series}: Add the files of the queue
 
 Nothing builds them: patches of the queue that follow do.
 ---
@@ -54,7 +53,7 @@ _ADDED = re.compile(r"^--- /dev/null\n\+\+\+ b/(\S+)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
 
 
-#: A patch of another queue.
+#: A patch of another series.
 _OTHERS = re.compile(r"\.\./([^/]+/.+)")
 #: A line of a fragment.
 _OPTION = re.compile(r"(CONFIG_\w+=.+|#.*|)")
@@ -122,12 +121,12 @@ def write_patch(patch: Path, data: bytes) -> None:
 
 
 def is_ported(folder: Path, release: str) -> bool:
-    """True if the queue in ``folder`` has its own order for ``release``."""
+    """True if the series in ``folder`` has its own order for ``release``."""
     return (folder / RELEASES[release].series).is_file()
 
 
-def folders_of_queues(folder: Path) -> list[Path]:
-    """The queues below ``folder``, sorted: folders with an order for any release."""
+def folders_of_series(folder: Path) -> list[Path]:
+    """The series below ``folder``, sorted: folders with an order for any release."""
     return sorted(
         path
         for path in (folder.iterdir() if folder.is_dir() else ())
@@ -146,7 +145,7 @@ def added_files(patch: Path) -> list[str]:
 
 
 def series_digest(folders: Sequence[Path], release: str = DEFAULT) -> str:
-    """SHA-256 over the names and bytes of the patches of some queues, in order, and fragments."""
+    """SHA-256 over the names and bytes of the patches of some series, in order, and fragments."""
     configs = {
         folder.name: sha256_file(file) for folder in folders if (file := folder / CONFIG).is_file()
     }
@@ -159,7 +158,7 @@ def series_digest(folders: Sequence[Path], release: str = DEFAULT) -> str:
 
 
 def effect_digest(folder: Path, release: str = DEFAULT) -> str:
-    """SHA-256 of what a queue changes: by file, its removed and added lines in order; its fragment.
+    """SHA-256 of what a series changes: by file, removed and added lines in order; its fragment.
 
     Messages, context, numbers of lines and the cut into patches do not count.
     """
@@ -190,7 +189,7 @@ def states_options(content: bytes) -> bool:
 
 
 def config_text(folder: Path) -> str:
-    """The queue's own fragment of the configuration, empty where it has none.
+    """The series' own fragment of the configuration, empty where it has none.
 
     :raises RequestError: a line that states no option.
     """
@@ -208,9 +207,9 @@ def config_text(folder: Path) -> str:
 
 
 def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
-    """The patches of the queue in ``folder`` for ``release``, in their order.
+    """The patches of the series in ``folder`` for ``release``, in their order.
 
-    A queue that has no ``series-RELEASE`` has ``series`` for all. If it adds files, the first patch
+    A series without ``series-RELEASE`` has ``series`` for all. If it adds files, the first patch
     adds them.
 
     :raises RequestError: one line, for a ``series`` that cannot be what was meant: it names a patch
@@ -255,8 +254,8 @@ def series_patches(folder: Path, release: str = DEFAULT) -> list[Path]:
     return _patch_of_files(folder) + patches
 
 
-def made_queue(name: str, patches: Sequence[tuple[str, bytes]], config: bytes = b"") -> Path:
-    """A queue in the cache, of ``patches`` by their files' names, and of options.
+def made_series(name: str, patches: Sequence[tuple[str, bytes]], config: bytes = b"") -> Path:
+    """A series in the cache, of ``patches`` by their files' names, and of options.
 
     A line of a series is a file's name up to the first space, so other characters become dashes.
     """
@@ -279,7 +278,7 @@ def made_queue(name: str, patches: Sequence[tuple[str, bytes]], config: bytes = 
 
 
 def own_files(folder: Path) -> dict[str, Path]:
-    """The files that the queue in ``folder`` adds before its patches, by their names in Linux."""
+    """The files that the series in ``folder`` adds before its patches, by their names in Linux."""
     files = folder / FILES
     return {
         path.relative_to(files).as_posix(): path
@@ -303,11 +302,11 @@ def _made(data: bytes, patch: Path) -> Path:
 
 
 def _patch_of_files(folder: Path) -> list[Path]:
-    """The patch that adds the files of the queue in ``folder``; none where it has none."""
+    """The patch that adds the files of the series in ``folder``; none where it has none."""
     files = own_files(folder)
     if not files:
         return []
-    text = _MAIL.format(queue=folder.name)
+    text = _MAIL.format(series=folder.name)
     for name, path in files.items():
         try:
             *lines, rest = path.read_bytes().decode().split("\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A toy's queue: it applies or fails with the hunk; what its ``series`` may say; its digest."""
+"""A toy's series: it applies or fails with the hunk; what its ``series`` may say; its digest."""
 
 import shutil
 from collections.abc import Callable
@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from eascope.host.cache import sha256_bytes
-from eascope.kernels.patching import PatchFailed
-from eascope.kernels.queues import (
+from eascope.kernels.patch_series import (
     added_files,
-    folders_of_queues,
+    folders_of_series,
     is_ported,
     patch_label,
     series_digest,
     series_patches,
     write_patch,
 )
+from eascope.kernels.patching import PatchFailed
 from eascope.kernels.source import Source
-from tests.support.queues import apply_series
+from tests.support.patch_series import apply_series
 from tests.support.refusals import refusal
 from tests.support.toy_linux import LINES
 
@@ -29,8 +29,8 @@ TOY = Source("6.12.0", "6.12.0-1", "0" * 64)
 
 @pytest.mark.parametrize("before", ["", "new\n" * 20], ids=["in place", "offset"])
 def test_a_patch_applies(toy: Toy, before: str) -> None:
-    tree, queue = toy(before + LINES)
-    apply_series(tree, queue, TOY)
+    tree, series = toy(before + LINES)
+    apply_series(tree, series, TOY)
     assert (tree / "file.c").read_text() == before + LINES.replace("line 5", "line five")
 
 
@@ -40,17 +40,17 @@ def test_a_patch_applies(toy: Toy, before: str) -> None:
     ids=["fuzz", "there already", "no file"],
 )
 def test_a_patch_that_does_not_apply_is_refused(toy: Toy, text: str | None) -> None:
-    tree, queue = toy(text or "")
+    tree, series = toy(text or "")
     if text is None:
         (tree / "file.c").unlink()
     with pytest.raises(PatchFailed, match=r"toy/0001-change\.patch does not apply"):
-        apply_series(tree, queue, TOY)
+        apply_series(tree, series, TOY)
 
 
 def test_failure_shows_patch_source_file_and_hunk(toy: Toy) -> None:
-    tree, queue = toy(LINES.replace("line 5", "line V"))
+    tree, series = toy(LINES.replace("line 5", "line V"))
     with pytest.raises(PatchFailed) as error:
-        apply_series(tree, queue, TOY)
+        apply_series(tree, series, TOY)
     first, _, hunk = str(error.value).partition("\n")
     assert first.startswith("toy/0001-change.patch does not apply to Linux 6.12.0 ")
     assert first.endswith(": file.c: hunk 1 at line 2:")
@@ -58,18 +58,18 @@ def test_failure_shows_patch_source_file_and_hunk(toy: Toy) -> None:
     assert "  +line five" in hunk
 
 
-def test_failure_says_what_else_of_the_queue_does_not_apply(toy: Toy) -> None:
+def test_failure_says_what_else_of_the_series_does_not_apply(toy: Toy) -> None:
     """A newer source has the first patch already, and has changed what the third one changes."""
-    tree, queue = toy(LINES.replace("line 5", "line five"))
-    first = (queue / "0001-change.patch").read_text()
+    tree, series = toy(LINES.replace("line 5", "line five"))
+    first = (series / "0001-change.patch").read_text()
     # Of a line that is as it was; of one that never was.
     second = first.replace("@@ -2,7 +2,7 @@\n line 2\n line 3\n line 4\n", "@@ -5,5 +5,5 @@\n")
     second = second.replace("-line 5\n+line five\n line 6\n", " line five\n-line 6\n+line six\n")
-    (queue / "0002-change.patch").write_text(second + " line 9\n")
-    (queue / "0003-change.patch").write_text(first.replace("-line 5", "-line V"))
-    (queue / "series").write_text("".join(f"000{n}-change.patch\n" for n in (1, 2, 3)))
+    (series / "0002-change.patch").write_text(second + " line 9\n")
+    (series / "0003-change.patch").write_text(first.replace("-line 5", "-line V"))
+    (series / "series").write_text("".join(f"000{n}-change.patch\n" for n in (1, 2, 3)))
     with pytest.raises(PatchFailed) as error:
-        apply_series(tree, queue, TOY)
+        apply_series(tree, series, TOY)
     last = str(error.value).splitlines()[-1]
     assert last.startswith("0001-change.patch is in that source already; 0 of 3 patches of toy")
     assert last.endswith("of the 2 after it these do not apply either: 0003-change.patch")
@@ -77,27 +77,27 @@ def test_failure_says_what_else_of_the_queue_does_not_apply(toy: Toy) -> None:
 
 def test_failure_names_the_patches_that_fail_by_themselves(toy: Toy) -> None:
     """1 fails; 2 needs 1; 3 applies, 4 needs 3; 5 fails in a file of its own."""
-    tree, queue = toy(LINES.replace("line 5", "line V"))
+    tree, series = toy(LINES.replace("line 5", "line V"))
     (tree / "other.c").write_text(LINES)
-    first = (queue / "0001-change.patch").read_text()
+    first = (series / "0001-change.patch").read_text()
 
     def change(number: int, old: str, new: str, file: str = "file.c") -> None:
         text = first.replace("file.c", file).replace("-line 5\n+line five", f"-{old}\n+{new}")
-        (queue / f"000{number}-change.patch").write_text(text)
+        (series / f"000{number}-change.patch").write_text(text)
 
     change(2, "line five", "five")
     change(3, "line 5", "line five", "other.c")
     change(4, "line five", "five", "other.c")
     change(5, "line 5", "five", "gone.c")
-    (queue / "series").write_text("".join(f"000{n}-change.patch\n" for n in range(1, 6)))
+    (series / "series").write_text("".join(f"000{n}-change.patch\n" for n in range(1, 6)))
     with pytest.raises(PatchFailed) as error:
-        apply_series(tree, queue, TOY)
+        apply_series(tree, series, TOY)
     last = str(error.value).splitlines()[-1]
     assert "of the 4 after it these do not apply either: 0005-change.patch; 1 of those" in last
     assert last.endswith("1 of those after it only fail where a failed one has left a gap")
 
 
-#: What ``series`` of the toy's queue, which has one patch, may not say, and what is said of it.
+#: What ``series`` of the toy's series, which has one patch, may not say, and what is said of it.
 WRONG_SERIES: list[tuple[bytes, str]] = [
     (
         b"0001-change.patch\n# later\n0002-gone.patch",
@@ -124,10 +124,10 @@ WRONG_SERIES: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("content", "words"), WRONG_SERIES)
 def test_a_series_that_cannot_be_meant_is_one_line(toy: Toy, content: bytes, words: str) -> None:
-    tree, queue = toy(LINES)
-    (queue / "series").write_bytes(content)
-    wrong = refusal(apply_series, tree, queue, TOY)
-    assert wrong.startswith(f"{queue / 'series'}: ")
+    tree, series = toy(LINES)
+    (series / "series").write_bytes(content)
+    wrong = refusal(apply_series, tree, series, TOY)
+    assert wrong.startswith(f"{series / 'series'}: ")
     assert words in wrong
 
 
@@ -139,91 +139,94 @@ def test_a_series_that_cannot_be_meant_is_one_line(toy: Toy, content: bytes, wor
     ],
 )
 def test_a_patch_without_a_change_is_one_line(toy: Toy, content: str, words: str) -> None:
-    _, queue = toy(LINES)
-    (queue / "0001-change.patch").write_text(content)
-    assert words in refusal(series_patches, queue)
+    _, series = toy(LINES)
+    (series / "0001-change.patch").write_text(content)
+    assert words in refusal(series_patches, series)
 
 
 def test_a_forgotten_patch_and_a_missing_series_are_one_line(toy: Toy) -> None:
-    _, queue = toy(LINES)
-    shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
-    assert refusal(series_patches, queue).endswith(
+    _, series = toy(LINES)
+    shutil.copy(series / "0001-change.patch", series / "0002-more.patch")
+    assert refusal(series_patches, series).endswith(
         "does not name 0002-more.patch; add it in its place, or '# 0002-more.patch' if it is left "
         "out on purpose"
     )
-    (queue / "series").unlink()
+    (series / "series").unlink()
     words = "No such file or directory; expected names of patches, one on a line"
-    assert words in refusal(series_patches, queue)
+    assert words in refusal(series_patches, series)
 
 
 def test_a_patch_may_be_left_out_on_purpose(toy: Toy) -> None:
-    _, queue = toy(LINES)
-    shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
-    (queue / "series").write_text("0001-change.patch\n# 0002-more.patch: not yet\n")
-    assert [patch.name for patch in series_patches(queue)] == ["0001-change.patch"]
+    _, series = toy(LINES)
+    shutil.copy(series / "0001-change.patch", series / "0002-more.patch")
+    (series / "series").write_text("0001-change.patch\n# 0002-more.patch: not yet\n")
+    assert [patch.name for patch in series_patches(series)] == ["0001-change.patch"]
 
 
-def test_a_queue_may_have_patches_of_another_one(toy: Toy) -> None:
-    tree, queue = toy(LINES)
-    other = queue.parent / "other"
+def test_a_series_may_have_patches_of_another_one(toy: Toy) -> None:
+    tree, series = toy(LINES)
+    other = series.parent / "other"
     other.mkdir()
     (other / "series").write_text("../toy/0001-change.patch\n")
-    assert series_patches(other) == [queue / "0001-change.patch"]
+    assert series_patches(other) == [series / "0001-change.patch"]
     apply_series(tree, other, TOY)
     assert "line five" in (tree / "file.c").read_text()
     before = series_digest([other])
-    patch = queue / "0001-change.patch"
+    patch = series / "0001-change.patch"
     patch.write_text(patch.read_text().replace("line five", "line fife"))
     assert series_digest([other]) != before
 
 
-def ported(queue: Path, lines: str) -> Path:
-    """The toy's queue, with an order for Linux 7.3 and a patch of that release."""
-    (queue / "7.3").mkdir()
-    shutil.copy(queue / "0001-change.patch", queue / "7.3/0001-change.patch")
-    (queue / "series-7.3").write_text(lines)
-    return queue
+def ported(series: Path, lines: str) -> Path:
+    """The toy's series, with an order for Linux 7.3 and a patch of that release."""
+    (series / "7.3").mkdir()
+    shutil.copy(series / "0001-change.patch", series / "7.3/0001-change.patch")
+    (series / "series-7.3").write_text(lines)
+    return series
 
 
 def test_a_release_has_patches_of_its_own(toy: Toy) -> None:
-    tree, queue = toy(LINES.replace("line 2", "line two"))
-    shutil.copy(queue / "0001-change.patch", queue / "0002-same.patch")
-    (queue / "series").write_text("0001-change.patch\n0002-same.patch\n")
-    ported(queue, "7.3/0001-change.patch\n# 0002-same.patch: mainline has it\n")
-    own = queue / "7.3/0001-change.patch"
+    tree, series = toy(LINES.replace("line 2", "line two"))
+    shutil.copy(series / "0001-change.patch", series / "0002-same.patch")
+    (series / "series").write_text("0001-change.patch\n0002-same.patch\n")
+    ported(series, "7.3/0001-change.patch\n# 0002-same.patch: mainline has it\n")
+    own = series / "7.3/0001-change.patch"
     own.write_text(own.read_text().replace(" line 2\n", " line two\n"))
-    assert [path.name for path in series_patches(queue)] == ["0001-change.patch", "0002-same.patch"]
-    assert series_patches(queue, "7.3") == [own]
-    assert series_digest([queue]) != series_digest([queue], "7.3")
-    apply_series(tree, queue, Source("7.3.9", "7.3.9-1", "0" * 64))
+    assert [path.name for path in series_patches(series)] == [
+        "0001-change.patch",
+        "0002-same.patch",
+    ]
+    assert series_patches(series, "7.3") == [own]
+    assert series_digest([series]) != series_digest([series], "7.3")
+    apply_series(tree, series, Source("7.3.9", "7.3.9-1", "0" * 64))
     assert "line five" in (tree / "file.c").read_text()
     with pytest.raises(
         PatchFailed, match=r"^toy/7\.3/0001-change\.patch does not apply to Linux 7"
     ):
-        apply_series(tree, queue, Source("7.3.9", "7.3.9-1", "0" * 64))
+        apply_series(tree, series, Source("7.3.9", "7.3.9-1", "0" * 64))
 
 
-def in_context(queue: Path) -> tuple[Path, bytes]:
+def in_context(series: Path) -> tuple[Path, bytes]:
     """The place and the bytes of a patch of 7.3 that differs from the toy's in context alone."""
-    own = ported(queue, "7.3/0001-change.patch\n") / "7.3/0001-change.patch"
+    own = ported(series, "7.3/0001-change.patch\n") / "7.3/0001-change.patch"
     whole = own.read_bytes().replace(b"@@ -2,7 +2,7 @@\n line 2", b"@@ -1,7 +1,7 @@ f()\n line two")
     own.write_bytes(whole)
     return own, whole
 
 
 def test_a_patch_of_which_few_lines_differ_lies_as_these(toy: Toy) -> None:
-    tree, queue = toy(LINES.replace("line 2", "line two").replace("line 1\n", ""))
-    own, whole = in_context(queue)
-    before = series_digest([queue], "7.3")
+    tree, series = toy(LINES.replace("line 2", "line two").replace("line 1\n", ""))
+    own, whole = in_context(series)
+    before = series_digest([series], "7.3")
     write_patch(own, whole)
     assert not own.exists()
     lines = f"sha256:{sha256_bytes(whole)}\n8:@@ -1,7 +1,7 @@ f()\n9: line two\n"
     assert own.with_suffix(".lines").read_text() == lines
-    [patch] = series_patches(queue, "7.3")
+    [patch] = series_patches(series, "7.3")
     assert patch.read_bytes() == whole
     assert patch_label(patch) == "toy/7.3/0001-change.patch"
-    assert series_digest([queue], "7.3") == before
-    apply_series(tree, queue, Source("7.3.9", "7.3.9-1", "0" * 64))
+    assert series_digest([series], "7.3") == before
+    apply_series(tree, series, Source("7.3.9", "7.3.9-1", "0" * 64))
     assert "line five" in (tree / "file.c").read_text()
 
 
@@ -252,36 +255,37 @@ def test_a_patch_that_differs_in_many_lines_is_whole(toy: Toy, old: str, new: st
     ],
 )
 def test_another_result_of_a_context_is_one_line(toy: Toy, file: str, old: str, new: str) -> None:
-    _, queue = toy(LINES)
-    own, whole = in_context(queue)
+    _, series = toy(LINES)
+    own, whole = in_context(series)
     write_patch(own, whole)
-    (queue / file).write_text((queue / file).read_text().replace(old, new))
-    wrong = refusal(series_patches, queue, "7.3")
+    (series / file).write_text((series / file).read_text().replace(old, new))
+    wrong = refusal(series_patches, series, "7.3")
     assert wrong.startswith(f"{own.with_suffix('.lines')}: sha256 = '")
-    assert f"{queue / '0001-change.patch'} with these lines; restore both files, or" in wrong
+    assert f"{series / '0001-change.patch'} with these lines; restore both files, or" in wrong
 
 
 def test_a_context_without_its_patch_is_one_line(toy: Toy) -> None:
-    _, queue = toy(LINES)
-    own, whole = in_context(queue)
+    _, series = toy(LINES)
+    own, whole = in_context(series)
     write_patch(own, whole)
-    (queue / "0001-change.patch").unlink()
-    assert "restore both files" in refusal(series_patches, queue, "7.3")
+    (series / "0001-change.patch").unlink()
+    assert "restore both files" in refusal(series_patches, series, "7.3")
 
 
-def test_a_queue_without_an_order_for_a_release_has_the_usual(toy: Toy) -> None:
-    _, queue = toy(LINES)
-    assert not is_ported(queue, "7.3")
-    assert series_patches(queue, "7.3") == series_patches(queue)
+def test_a_series_without_an_order_for_a_release_has_the_usual(toy: Toy) -> None:
+    _, series = toy(LINES)
+    assert not is_ported(series, "7.3")
+    assert series_patches(series, "7.3") == series_patches(series)
 
 
-def test_a_queue_for_one_release_alone_has_none_for_others(toy: Toy) -> None:
-    _, queue = toy(LINES)
-    (queue / "series").rename(queue / "series-7.3")
-    assert folders_of_queues(queue.parent) == [queue]
-    assert [patch.name for patch in series_patches(queue, "7.3")] == ["0001-change.patch"]
+def test_a_series_for_one_release_alone_has_none_for_others(toy: Toy) -> None:
+    _, series = toy(LINES)
+    (series / "series").rename(series / "series-7.3")
+    assert folders_of_series(series.parent) == [series]
+    assert [patch.name for patch in series_patches(series, "7.3")] == ["0001-change.patch"]
     assert (
-        refusal(series_patches, queue) == f"{queue}: no patches for Linux 6.12, only for Linux 7.3"
+        refusal(series_patches, series)
+        == f"{series}: no patches for Linux 6.12, only for Linux 7.3"
     )
 
 
@@ -299,53 +303,53 @@ def test_a_queue_for_one_release_alone_has_none_for_others(toy: Toy) -> None:
 def test_a_wrong_order_for_a_release_is_one_line(
     toy: Toy, lines: str, words: str, context: bool
 ) -> None:
-    _, queue = toy(LINES)
-    shutil.copy(queue / "0001-change.patch", queue / "0002-more.patch")
-    own = ported(queue, lines) / "7.3/0001-change.patch"
+    _, series = toy(LINES)
+    shutil.copy(series / "0001-change.patch", series / "0002-more.patch")
+    own = ported(series, lines) / "7.3/0001-change.patch"
     if context:
         write_patch(own, own.read_bytes())
-    wrong = refusal(series_patches, queue, "7.3")
-    assert wrong.startswith(f"{queue / 'series-7.3'}: ")
+    wrong = refusal(series_patches, series, "7.3")
+    assert wrong.startswith(f"{series / 'series-7.3'}: ")
     assert words in wrong
 
 
 def test_digest_follows_content_and_order(toy: Toy) -> None:
-    _, queue = toy(LINES)
-    before = series_digest([queue])
-    assert before == series_digest([queue])
-    patch = queue / "0001-change.patch"
+    _, series = toy(LINES)
+    before = series_digest([series])
+    assert before == series_digest([series])
+    patch = series / "0001-change.patch"
     patch.write_text(patch.read_text().replace("line five", "line fife"))
-    assert series_digest([queue]) != before
-    assert series_digest([queue, queue]) != series_digest([queue])
+    assert series_digest([series]) != before
+    assert series_digest([series, series]) != series_digest([series])
 
 
-def test_a_queue_adds_its_files_before_its_patches(toy: Toy) -> None:
+def test_a_series_adds_its_files_before_its_patches(toy: Toy) -> None:
     """One that a patch names is there by then; the digest follows their content."""
-    tree, queue = toy(LINES)
-    before = series_digest([queue])
-    (queue / "files/sub").mkdir(parents=True)
-    (queue / "files/sub/one.c").write_text("int one;\n")
-    (queue / "files/two.c").write_text("int two;\n\n\tint three;\n")
-    (queue / "0002-more.patch").write_text(
+    tree, series = toy(LINES)
+    before = series_digest([series])
+    (series / "files/sub").mkdir(parents=True)
+    (series / "files/sub/one.c").write_text("int one;\n")
+    (series / "files/two.c").write_text("int two;\n\n\tint three;\n")
+    (series / "0002-more.patch").write_text(
         "--- a/sub/one.c\n+++ b/sub/one.c\n@@ -1 +1 @@\n-int one;\n+int four;\n"
     )
-    (queue / "series").write_text("0001-change.patch\n0002-more.patch\n")
-    with_files = series_digest([queue])
+    (series / "series").write_text("0001-change.patch\n0002-more.patch\n")
+    with_files = series_digest([series])
     assert with_files != before
-    first = series_patches(queue)[0]
+    first = series_patches(series)[0]
     assert patch_label(first) == "toy/files"
     assert added_files(first) == ["sub/one.c", "two.c"]
-    apply_series(tree, queue, TOY)
+    apply_series(tree, series, TOY)
     assert (tree / "two.c").read_text() == "int two;\n\n\tint three;\n"
     assert (tree / "sub/one.c").read_text() == "int four;\n"
-    (queue / "files/two.c").write_text("int two;\n")
-    assert series_digest([queue]) != with_files
+    (series / "files/two.c").write_text("int two;\n")
+    assert series_digest([series]) != with_files
 
 
 @pytest.mark.parametrize("content", [b"", b"int one;", b"\xff\n"])
 def test_a_file_that_is_no_text_is_one_line(toy: Toy, content: bytes) -> None:
-    _, queue = toy(LINES)
-    (queue / "files").mkdir()
-    (queue / "files/one.c").write_bytes(content)
-    words = f"{queue / 'files/one.c'}: not text whose lines end with a newline"
-    assert refusal(series_patches, queue) == words
+    _, series = toy(LINES)
+    (series / "files").mkdir()
+    (series / "files/one.c").write_bytes(content)
+    words = f"{series / 'files/one.c'}: not text whose lines end with a newline"
+    assert refusal(series_patches, series) == words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each queue: every patch by itself, odd configurations, other sources, the same bytes twice."""
+"""Each series: every patch by itself, odd configurations, other sources, the same bytes twice."""
 
 import platform as host
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from eascope.host.cache import sha256_file
 from eascope.kernels.build import KernelArtefact, names
 from eascope.kernels.kconfig import configure, fragment_text, lost_options, make, options
 from eascope.kernels.naming import kernel_named, kernel_names
+from eascope.kernels.patch_series import series_patches
 from eascope.kernels.patching import apply_patch
-from eascope.kernels.queues import series_patches
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source, offered
 from eascope.kernels.variants import SERIES, Kernel, load_catalogue
 from eascope.kernels.worktree import OUT
 from tests.support.fragments import changed_fragment
-from tests.support.queues import apply_series, source_of
+from tests.support.patch_series import apply_series, source_of
 
 pytestmark = pytest.mark.long
 
 STRICT = {"KCFLAGS": "-Werror", "W": "1"}
 INIT_TASK = "init/init_task.o"
-#: What the queues touch and can be compiled by itself.
+#: What the series touch and can be compiled by itself.
 PARTS = ["kernel/sched/", "kernel/power/", "drivers/cpufreq/", "drivers/cpuidle/", INIT_TASK]
 
 #: Options that a build must do without, with what else that changes (empty: left to Kconfig).
@@ -46,7 +46,7 @@ WITHOUT = {
 #: arm64 has it always in 7.3.
 DEFAULT_ALONE = ("JUMP_LABEL",)
 KERNELS = kernel_names()
-#: Options of the base queue's files, and in which Makefile a patch has each.
+#: Options of the base series' files, and in which Makefile a patch has each.
 ADDED = {
     "EASCOPE": "kernel/sched",
     "EASCOPE_TRACE": "kernel/sched",
@@ -56,13 +56,13 @@ ADDED = {
 
 
 def release_of(kernel: Kernel) -> str:
-    """The release whose source and queues it has."""
+    """The release whose source and series it has."""
     return kernel.release or DEFAULT
 
 
 @dataclass(frozen=True)
 class Patched:
-    """An unpacked tree with the queues of ``kernel`` applied, below a folder of its own."""
+    """An unpacked tree with the series of ``kernel`` applied, below a folder of its own."""
 
     kernel: Kernel
     tree: Path
