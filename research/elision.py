@@ -20,7 +20,7 @@ from eascope.experiments.renew.agreement import PLATFORM
 from eascope.experiments.renew.costed import CostedRun, derive_costed, residency_points
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.runs.measure import measured
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.host.cache import digest_of
 from research.run import study_command, table
 
@@ -76,21 +76,23 @@ CASES = (
 )
 
 
-def executable(names: Names, case: ElisionPair) -> Names:
+def executable(resolved: Resolved, case: ElisionPair) -> Resolved:
     """The cell as gem5 executes it: its speed of the loop, and a window that is short."""
     if case.detailed:
-        _, activity = at_measured_speeds(names.platform, names.activity)
+        _, activity = at_measured_speeds(resolved.platform, resolved.activity)
     else:
         activity = replace(
-            names.activity,
-            clusters=tuple(replace(cluster, ipc=ATOMIC_IPC) for cluster in names.activity.clusters),
-            digest=digest_of({"activity": names.activity.digest, "ipc": ATOMIC_IPC}),
+            resolved.activity,
+            clusters=tuple(
+                replace(cluster, ipc=ATOMIC_IPC) for cluster in resolved.activity.clusters
+            ),
+            digest=digest_of({"activity": resolved.activity.digest, "ipc": ATOMIC_IPC}),
         )
     window = replace(
-        names.scenario.window, warmup_ms=case.warmup_ms, short_ms=case.window_ms, until=None
+        resolved.scenario.window, warmup_ms=case.warmup_ms, short_ms=case.window_ms, until=None
     )
-    scenario = replace(names.scenario, window=window)
-    return replace(names, activity=activity, scenario=scenario)
+    scenario = replace(resolved.scenario, window=window)
+    return replace(resolved, activity=activity, scenario=scenario)
 
 
 def run(cases: Sequence[ElisionPair]) -> dict[str, dict[str, CostedRun]]:

@@ -15,7 +15,7 @@ from eascope.experiments.controls import Controls
 from eascope.experiments.renew.costed import CostedRun, derive_costed
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.runs.measure import measured
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from research.run import study_command, table
 
 PLATFORM, VARIANT, SCENARIO = "juno-r2", "mainline", "programs/sysbench-clusters"
@@ -40,15 +40,15 @@ def request(scenario: str, engine: str, mode: str | None) -> Request:
 
 
 def rates(
-    names: Names, fast: CostedRun, gem5: CostedRun, without: CostedRun
+    resolved: Resolved, fast: CostedRun, gem5: CostedRun, without: CostedRun
 ) -> Iterator[list[Any]]:
     """A row for each program that runs alone on a cluster.
 
     :param without: the fast engine's run in which no program has figures of its own.
     """
-    known = {value.program for value in names.figures}
-    clusters = {cpu: cluster.name for cluster in names.platform.clusters for cpu in cluster.cpus}
-    for program in names.scenario.programs:
+    known = {value.program for value in resolved.rates}
+    clusters = {cpu: cluster.name for cluster in resolved.platform.clusters for cpu in cluster.cpus}
+    for program in resolved.scenario.programs:
         if program.cpus:
             printed = [
                 float(run.result.program[program.name][MEASURE]) for run in (fast, without, gem5)
@@ -71,7 +71,7 @@ def record_of(command: str) -> dict[str, Any]:
         *(request(WHOLE, *engine) for engine in (FAST, WHOLE_REFERENCE)),
     ]
     names = [resolve(item) for item in asked]
-    ran = measured([*names, replace(names[0], figures=())], derive_costed)
+    ran = measured([*names, replace(names[0], rates=())], derive_costed)
     fast, gem5, whole_fast, whole_gem5, without = ran
     columns = ("program", "cluster", "own_figures", "fast", "at_kernels", "gem5")
     return {

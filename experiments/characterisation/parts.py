@@ -23,7 +23,7 @@ from eascope.experiments.characterisation.system import evaluate, write_system
 from eascope.experiments.controls import Controls
 from eascope.experiments.runs.cell import Cell, prepare
 from eascope.experiments.runs.pool import run_all
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.host.proc import Step, say
 
 #: The cell of the second part: on each platform it wakes tasks on every cluster.
@@ -47,7 +47,7 @@ def measure_kernels(platform: Platform) -> Path:
     return write(platform, [entry for part in parts for entry in part], provenance(platform))
 
 
-def system_names(platform: Platform) -> Names:
+def system_names(platform: Platform) -> Resolved:
     """The cell in which system code is measured.
 
     It is the cell of ``--speeds measured``, where gem5's cores decide how fast loops are. Its key
@@ -70,14 +70,14 @@ def system_names(platform: Platform) -> Names:
 
 def system_provenance(cell: Cell) -> dict[str, str | int]:
     """The inputs of the figures of ``cell``'s run."""
-    request, identity = cell.names.request, cell.record.engine_identity
+    request, identity = cell.resolved.request, cell.record.engine_identity
     return {
         "gem5": identity.version,
         "gem5_sha256": str(identity.others["binary_sha256"]),
         "simkey": cell.simkey,
         "scenario": request.scenario,
         "variant": request.variant,
-        "mode": cell.names.engine.mode,
+        "mode": cell.resolved.engine.mode,
         "seed": request.seed,
         "command": f"eascope characterise {request.platform}",
     }

@@ -29,7 +29,7 @@ from eascope.experiments.characterisation.program_time import (
     program_time,
 )
 from eascope.experiments.runs.cell import machine_of
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.experiments.scenario import members
 from eascope.experiments.scenario import names as scenario_names
 from eascope.experiments.scenario.program import Program
@@ -63,7 +63,7 @@ class Sampled:
     """A program that is to be sampled: its cell, and its copies by the platform's clusters."""
 
     kind: str
-    names: Names
+    resolved: Resolved
     copies: tuple[Program, ...]
 
 
@@ -128,10 +128,10 @@ def levels(cluster: Cluster) -> list[int]:
 
 def script(asked: Sampled) -> bytes:
     """The agent's script: start the copies, warm up, then all OPPs, again and again."""
-    platform, scenario = asked.names.platform, asked.names.scenario
+    platform, scenario = asked.resolved.platform, asked.resolved.scenario
     lines = [
         "eascope-script 1",
-        *(f"write {path} {value}" for path, value in asked.names.variant.switches),
+        *(f"write {path} {value}" for path, value in asked.resolved.variant.switches),
         # Copies have no groups, and no servers.
         *members.setup(replace(scenario, programs=()), full=True),
         *(f"spawn {copy.name} {members.command(copy, True, 0)}" for copy in asked.copies),
@@ -206,8 +206,8 @@ def measure_program(platform: Platform, kind: str, directory: Path = ACTIVITY) -
     find_gem5()
     machine_settings(platform, MODE)
     engine = Gem5Engine(mode=MODE)
-    machine = machine_of(asked.names, script(asked))
-    say(f"{kind}: as in {asked.names.request.scenario}, a copy on each cluster")
+    machine = machine_of(asked.resolved, script(asked))
+    say(f"{kind}: as in {asked.resolved.request.scenario}, a copy on each cluster")
     for sweeps in SWEEPS:
         wanted = times(platform, sweeps)
         covered_ms = (wanted["first_ns"] + wanted["count"] * EVERY_NS) / 1e6
@@ -232,7 +232,7 @@ def measure_program(platform: Platform, kind: str, directory: Path = ACTIVITY) -
 
 def provenance(asked: Sampled, engine: Gem5Engine) -> dict[str, str]:
     """The inputs of the figures."""
-    identity, request = engine.identity(), asked.names.request
+    identity, request = engine.identity(), asked.resolved.request
     return {
         "gem5": identity.version,
         "gem5_sha256": identity.binary_sha256,

@@ -17,7 +17,7 @@ from eascope.host.proc import say
 
 if TYPE_CHECKING:
     from eascope.experiments.runs.placements import Bounds
-    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.request import Resolved
 
 SUMMARY = "bound a load's least energy: below by a linear program, above by its best placement"
 EXAMPLE = "eascope bound uclamp/frequency-spike --platform juno-r2 --variant mainline"
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _names(options: argparse.Namespace) -> list[Names]:
+def _names(options: argparse.Namespace) -> list[Resolved]:
     from eascope.experiments.runs.request import resolve
     from eascope.power.given import given_model
 
@@ -96,7 +96,7 @@ def _names(options: argparse.Namespace) -> list[Names]:
     return asked
 
 
-def _show(first: Names, of: Bounds) -> None:
+def _show(first: Resolved, of: Bounds) -> None:
     """Print a sentence, the bounds, the floor's states and the placement."""
     reference, energies = first.variant.name, of.variant_mj
     whole, placement, floor = energies[reference], of.placement_mj, of.floor_mj

@@ -22,7 +22,7 @@ from eascope.host.errors import RequestError, unknown
 
 if TYPE_CHECKING:
     from eascope.analysis.reply import Outcome
-    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.request import Resolved
     from eascope.experiments.sweeps.resolver import KeptFiles
     from eascope.kernels.posted import Posted
     from eascope.kernels.whole import WholeTree
@@ -269,7 +269,7 @@ def _planned(commands: Iterable[argparse.Namespace], reader: KeptFiles) -> dict[
     from eascope.power.given import DEFAULT_MODEL
 
     works: list[Work] = []
-    different: dict[object, Names] = {}
+    different: dict[object, Resolved] = {}
     for command in commands:
         for variant in command.variants:
             names = resolve(request_of(command, variant, 0, DEFAULT_MODEL), reader)

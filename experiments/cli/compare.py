@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from eascope.analysis.energy_models import EnergyModels
     from eascope.experiments.runs.finished import BilledBy
     from eascope.experiments.runs.measure import Group
-    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.request import Resolved
 
 SUMMARY = "compare variants: run what is missing, print differences, write figures and a report"
 EXAMPLE = "eascope compare mainline cas --platform juno-r2 --scenario eas/video-playback"
@@ -93,12 +93,12 @@ class Asked:
     robust: bool = False
 
     @property
-    def names(self) -> list[Names]:
+    def names(self) -> list[Resolved]:
         """The cells by which variants are compared."""
         return [names for group in self.groups for names in group.names]
 
     @property
-    def all_names(self) -> list[Names]:
+    def all_names(self) -> list[Resolved]:
         """All cells."""
         _, *more = self.groups[0].parts
         return [*self.names, *(names for part in more for names in part)]
@@ -109,7 +109,7 @@ class Asked:
         return self.groups[0].billing
 
     @property
-    def first(self) -> Names:
+    def first(self) -> Resolved:
         """The baseline's first cell."""
         return self.groups[0].names[0]
 
@@ -218,7 +218,7 @@ def answers(every: Sequence[Asked]) -> list[Answered]:
     return answered
 
 
-def _planned(asked: Asked) -> tuple[list[Names], list[AxisPart]]:
+def _planned(asked: Asked) -> tuple[list[Resolved], list[AxisPart]]:
     """All cells, and the values of axes to which the last of them belong."""
     group = asked.groups[0]
     cases = zip(group.cases.cases, group.parts[2:], strict=True)

@@ -18,7 +18,7 @@ from eascope.kernels.switches import FORCED_LINES
 if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
     from eascope.experiments.runs.finished import BilledBy
-    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.request import Resolved
     from eascope.experiments.runs.store import Run
 
 SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _over_seeds(options: argparse.Namespace, asked: list[Names], billing: BilledBy) -> int:
+def _over_seeds(options: argparse.Namespace, asked: list[Resolved], billing: BilledBy) -> int:
     """Print what each kind of difference costs, of pairs with the same seed."""
     from eascope.analysis.diff_kinds import kinds_record, kinds_text
     from eascope.analysis.run_diff import RunDiff
@@ -136,7 +136,7 @@ def _over_seeds(options: argparse.Namespace, asked: list[Names], billing: Billed
     return 0
 
 
-def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Names]:
+def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Resolved]:
     """The two variants' cells; empty where runs are named.
 
     :raises RequestError: a wrong name, or an option that runs which are there cannot follow.

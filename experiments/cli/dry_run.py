@@ -15,7 +15,7 @@ from eascope.host.cache import entries
 from eascope.host.proc import duration
 
 if TYPE_CHECKING:
-    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.request import Resolved
     from eascope.experiments.runs.store import Run
 
 
@@ -34,7 +34,7 @@ AxisPart: TypeAlias = tuple[str, str, int]
 
 def dry_run(
     options: argparse.Namespace,
-    resolved: Callable[[], tuple[Sequence[Names], Sequence[AxisPart]]],
+    resolved: Callable[[], tuple[Sequence[Resolved], Sequence[AxisPart]]],
 ) -> int:
     """Print the plan of the cells that ``resolved`` names.
 
@@ -67,7 +67,7 @@ class _Planned:
     :param run: the finished run, if there is one.
     """
 
-    names: Names
+    resolved: Resolved
     simkey: str
     run: Run | None
 
@@ -107,7 +107,7 @@ class _Plan:
         return f"to run: {most}{self.to_run} of {len(self.cells)}, about {duration(self.run_s)}"
 
 
-def _plan_of(requests: Sequence[Names]) -> _Plan:
+def _plan_of(requests: Sequence[Resolved]) -> _Plan:
     """The plan of cells, within `host.dry.nothing_built`.
 
     :raises EascopeError: an error that would end the command before any run.
@@ -127,7 +127,7 @@ def _plan_of(requests: Sequence[Names]) -> _Plan:
         simkey = "" if lacking else prepare(names).simkey
         cells.append(_Planned(names, simkey, existing(simkey) if simkey else None))
     to_do = {cell.simkey or number: cell for number, cell in enumerate(cells) if cell.run is None}
-    works = [Work.of_names(cell.names) for cell in to_do.values()]
+    works = [Work.of_names(cell.resolved) for cell in to_do.values()]
     return _Plan(tuple(cells), to_build, seconds_for(works))
 
 
@@ -150,7 +150,7 @@ def _object(plan: _Plan) -> dict[str, object]:
 
 
 def _cell(cell: _Planned) -> dict[str, object]:
-    request = cell.names.request
+    request = cell.resolved.request
     return {
         "variant": request.variant,
         "seed": request.seed,
@@ -163,7 +163,7 @@ def _cell(cell: _Planned) -> dict[str, object]:
 
 def _print_text(plan: _Plan, axes: Sequence[Mapping[str, object]]) -> None:
     print_columns(
-        (cell.names.request.words, cell.state, "" if cell.run is None else shown(cell.run.path))
+        (cell.resolved.request.words, cell.state, "" if cell.run is None else shown(cell.run.path))
         for cell in plan.cells
     )
     for part in axes:

@@ -17,7 +17,7 @@ from eascope.experiments.cli.request import billing_of, request_of, warn
 
 if TYPE_CHECKING:
     from eascope.experiments.runs.finished import BilledBy
-    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.request import Resolved
     from eascope.kernels.steps import Step
 
 SUMMARY = "compare a series patch by patch, each kernel with the one before it"
@@ -58,7 +58,7 @@ def add_series(parser: argparse.ArgumentParser) -> None:
 
 def asked_steps(
     options: argparse.Namespace,
-) -> tuple[Sequence[Step], Callable[[int], Names], BilledBy]:
+) -> tuple[Sequence[Step], Callable[[int], Resolved], BilledBy]:
     """The steps of the series, the cell of each with the first seed, and the powers.
 
     :raises RequestError: for the first name or value that is wrong.
@@ -76,7 +76,7 @@ def asked_steps(
     billing = billing_of(options)
 
     @cache
-    def named(step: int) -> Names:
+    def named(step: int) -> Resolved:
         return resolve(replace(request_of(options, steps[step].variant, 0, model), own=own))
 
     billing.check(named(0))
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     from eascope.experiments.runs.ladder import climbed
     from eascope.experiments.runs.measure import seeded
 
-    def cells() -> list[Names]:
+    def cells() -> list[Resolved]:
         steps, named, _ = asked_steps(options)
         return seeded([named(number) for number in range(len(steps))], options.seeds)
 

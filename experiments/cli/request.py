@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from eascope.configs.activity import Activity
     from eascope.configs.platform import Platform
     from eascope.experiments.runs.finished import BilledBy
-    from eascope.experiments.runs.request import Names, Request
+    from eascope.experiments.runs.request import Request, Resolved
     from eascope.power.given import GivenModel
 
 
@@ -75,7 +75,7 @@ def machine_of(billing: BilledBy, platform: Platform, activity: Activity) -> Mac
     return Machine(platform, activity, billing.model(platform, activity))
 
 
-def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -> None:
+def warn(resolved: Resolved, power: str | None = None, others: Iterable[Resolved] = ()) -> None:
     """Print the warnings about a request before it is run.
 
     :param power: by which its energy is billed; None: the platform's default.
@@ -84,21 +84,23 @@ def warn(names: Names, power: str | None = None, others: Iterable[Names] = ()) -
     from eascope.experiments.rtapp.own import notes_on
     from eascope.experiments.runs import warnings
 
-    billed = warnings.billed_by_others(names, power or names.platform.billing.default)
+    billed = warnings.billed_by_others(resolved, power or resolved.platform.billing.default)
     texts = (
-        *(warnings.wrong_capacities(names), warnings.without_eas(names), billed),
-        *dict.fromkeys(map(warnings.without_latency_nice, (names, *others))),
-        warnings.without_fair_server(names),
-        *dict.fromkeys(line for each in (names, *others) for line in warnings.without_effect(each)),
+        *(warnings.wrong_capacities(resolved), warnings.without_eas(resolved), billed),
+        *dict.fromkeys(map(warnings.without_latency_nice, (resolved, *others))),
+        warnings.without_fair_server(resolved),
+        *dict.fromkeys(
+            line for each in (resolved, *others) for line in warnings.without_effect(each)
+        ),
     )
-    if file := names.scenario.rt_app:
-        said = file.notes if names.scenario.path.suffix == ".json" else ()
-        length_ms = names.scenario.window.length_ms(names.request.full)
-        for note in (*said, *notes_on(file, names.platform, names.activity, length_ms)):
+    if file := resolved.scenario.rt_app:
+        said = file.notes if resolved.scenario.path.suffix == ".json" else ()
+        length_ms = resolved.scenario.window.length_ms(resolved.request.full)
+        for note in (*said, *notes_on(file, resolved.platform, resolved.activity, length_ms)):
             say(f"  {note}")
-    for note in names.platform.idle_notes:
+    for note in resolved.platform.idle_notes:
         say(f"  {note}")
-    warn_of((*texts, *warnings.rate_warnings(names)))
+    warn_of((*texts, *warnings.rate_warnings(resolved)))
 
 
 def warn_of(texts: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from eascope.experiments.cli.request import billing_of, machine_of, request_of, 
 if TYPE_CHECKING:
     from eascope.analysis.derive import Derived
     from eascope.experiments.runs.cell import Cell
-    from eascope.experiments.runs.request import Names
+    from eascope.experiments.runs.request import Resolved
     from eascope.experiments.runs.store import Run
 
 SUMMARY = "run one simulation, or reuse its finished run"
@@ -77,7 +77,7 @@ def execute(options: argparse.Namespace) -> tuple[Cell, Run, Derived]:
     return cell, done, derived
 
 
-def _names(options: argparse.Namespace) -> Names:
+def _names(options: argparse.Namespace) -> Resolved:
     """The requested cell.
 
     :raises RequestError: for the first name or value that is wrong.
@@ -105,7 +105,7 @@ def _print_text(cell: Cell, power: str | None, done: Run, derived: Derived, *, w
     from eascope.experiments.runs.finished import BilledBy
 
     variants = {derived.cell.variant: [derived]}
-    platform, activity = cell.machine.platform, cell.names.activity
+    platform, activity = cell.machine.platform, cell.resolved.activity
     print(measured(comparison(platform, variants), whole=whole), end="")
     print(decisions.text(decisions.of_first_runs(variants)), end="")
     judged = choice.of_first_runs(variants, lambda: machine_of(BilledBy(power), platform, activity))

@@ -10,7 +10,7 @@ from typing import Any
 from eascope.configs.knobs import AXES, AxisValue
 from eascope.configs.platform import Platform
 from eascope.experiments.runs.finished import BilledBy
-from eascope.experiments.runs.request import Names, resolve
+from eascope.experiments.runs.request import Resolved, resolve
 from eascope.host.errors import RequestError, unknown
 
 
@@ -25,7 +25,7 @@ class AxisCase:
     axis: str
     value: AxisValue
     billing: BilledBy
-    names: tuple[Names, ...] = ()
+    names: tuple[Resolved, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def wanted_axes(text: str) -> tuple[str, ...]:
     return tuple(name for name in AXES if name in names)
 
 
-def cases_for(text: str | None, asked: Sequence[Names], billing: BilledBy) -> Cases:
+def cases_for(text: str | None, asked: Sequence[Resolved], billing: BilledBy) -> Cases:
     """The cases of ``--robust=text``, after those that need no run, which are always there.
 
     :param asked: as in `cases_of`.
@@ -73,7 +73,7 @@ def cases_for(text: str | None, asked: Sequence[Names], billing: BilledBy) -> Ca
 
 
 def cases_of(
-    asked: Sequence[Names], billing: BilledBy, axes: Sequence[str], *, named: bool
+    asked: Sequence[Resolved], billing: BilledBy, axes: Sequence[str], *, named: bool
 ) -> Cases:
     """The alternatives of ``axes`` to the asked values.
 
@@ -108,7 +108,7 @@ def alternatives(platform: Platform, axis: str) -> tuple[AxisValue, ...]:
 
 
 def _case(
-    axis: str, value: AxisValue, asked: Sequence[Names], billing: BilledBy
+    axis: str, value: AxisValue, asked: Sequence[Resolved], billing: BilledBy
 ) -> Iterator[AxisCase]:
     """The case of ``value``, unless it is the asked value.
 
@@ -132,7 +132,7 @@ def _case(
         yield AxisCase(axis, value, billing, names)
 
 
-def _now(names: Names, key: str) -> object:
+def _now(resolved: Resolved, key: str) -> object:
     """A cell's value of a control: as asked, or by default the platform's, if it has any."""
-    asked = getattr(names.request.controls, key)
-    return getattr(names.platform, key, None) if asked is None else asked
+    asked = getattr(resolved.request.controls, key)
+    return getattr(resolved.platform, key, None) if asked is None else asked

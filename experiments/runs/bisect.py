@@ -27,7 +27,7 @@ from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.ladder import built
 from eascope.experiments.runs.measure import Group, compare, seeded
 from eascope.experiments.runs.pool import Work, seconds_for
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.scenario.checks import wrong_measure
 from eascope.host.errors import EascopeError, RequestError
 from eascope.host.proc import duration, say
@@ -54,7 +54,7 @@ def energy_statement(text: str) -> str:
     return f"{per_work}[{PATCHED}] {'<>'[percent > 0]} {100 + percent:g}% * {per_work}[{BASE}]"
 
 
-def check_statement(text: str, names: Names) -> None:
+def check_statement(text: str, resolved: Resolved) -> None:
     """Refuse a statement that no runs of these cells can decide.
 
     :raises RequestError: what is wrong with it.
@@ -63,7 +63,7 @@ def check_statement(text: str, names: Names) -> None:
     for variant in statement.variants:
         if variant not in (BASE, PATCHED):
             raise RequestError(f"--statement: variant {variant!r}: allowed: {BASE}, {PATCHED}")
-    if wrong := wrong_measure(names.scenario, text):
+    if wrong := wrong_measure(resolved.scenario, text):
         raise RequestError(f"--statement: {wrong[0]!r}: allowed: {wrong[1]}")
     if any(part.sign in EQUAL for part in statement.parts):
         raise RequestError("--statement: runs cannot decide == and !=; use < <= > >=")
@@ -173,7 +173,7 @@ class Bisection:
     """
 
     steps: Sequence[Step]
-    named: Callable[[int], Names]
+    named: Callable[[int], Resolved]
     statement: str
     billing: BilledBy
     most: int
@@ -240,11 +240,11 @@ class Bisection:
         say(f"  step {step} of {self.last}: {tested.words}; left: {self.budget(left)}")
         return tested.word
 
-    def _measured(self, step: int, names: Names) -> Tested:
+    def _measured(self, step: int, resolved: Resolved) -> Tested:
         compared: list[Comparison] = []
 
         def results(seeds: int) -> Results:
-            compared[:] = compare([Group(seeded([self.named(0), names], seeds), self.billing)])
+            compared[:] = compare([Group(seeded([self.named(0), resolved], seeds), self.billing)])
             return _results(compared[0])
 
         verdict = decided(self.statement, results, seed_counts(self.most), self.level)

@@ -26,7 +26,7 @@ from eascope.experiments.runs.failures import trace_full
 from eascope.experiments.runs.guest_image import guest_image
 from eascope.experiments.runs.inputs import inputs_of, texts_of
 from eascope.experiments.runs.prepared import with_prepared
-from eascope.experiments.runs.request import GivenPlatform, Names, speeds_of
+from eascope.experiments.runs.request import GivenPlatform, Resolved, speeds_of
 from eascope.experiments.runs.script import script
 from eascope.experiments.runs.trace_events import GROUPS, larger_kib, recorded_events, trace_kib
 from eascope.experiments.scenario.model import Scenario
@@ -55,7 +55,7 @@ class Cell:
     ``inputs`` gives the files of the run's folder ``inputs/`` by name.
     """
 
-    names: Names
+    resolved: Resolved
     machine: Machine
     simkey: str
     record: CellRecord
@@ -69,7 +69,7 @@ class Cell:
     @property
     def simulated_s(self) -> float:
         """Simulated seconds from the workload's start to its end, for estimates."""
-        window_s = self.names.scenario.window.simulated_s(self.names.request.full)
+        window_s = self.resolved.scenario.window.simulated_s(self.resolved.request.full)
         return window_s + self.record.replicate.stir_ms / 1000
 
 
@@ -78,20 +78,20 @@ def _kernel(spec: Kernel) -> KernelArtefact:
     return built_once(partial(kernel, spec))
 
 
-def kernel_code(names: Names) -> str:
+def kernel_code(resolved: Resolved) -> str:
     """The digest of the code of a cell's kernel (`kernels.code`), which is built if missing.
 
     :raises EascopeError: when it cannot be had.
     """
-    return _kernel(names.kernel).code
+    return _kernel(resolved.kernel).code
 
 
-def check_kernels_differ(asked: Iterable[Names]) -> None:
+def check_kernels_differ(asked: Iterable[Resolved]) -> None:
     """Refuse variants that are the same, and a person's patches or tree that change no code.
 
     :raises RequestError: naming two variants that are the same.
     """
-    seen: dict[tuple[object, ...], Names] = {}
+    seen: dict[tuple[object, ...], Resolved] = {}
     for names in asked:
         code, variant = _kernel(names.kernel).code, names.variant
         like = seen.setdefault((code, variant.switches, variant.boot, variant.dtb), names)
@@ -113,7 +113,7 @@ def check_kernels_differ(asked: Iterable[Names]) -> None:
             )
 
 
-def without_effect(asked: Iterable[Names]) -> Iterator[str]:
+def without_effect(asked: Iterable[Resolved]) -> Iterator[str]:
     """A line for each part of a person's patches without effect on the kernel that is built."""
     for names in {each.kernel.name: each for each in asked if each.kernel.own}.values():
         spec, image = names.kernel, _kernel(names.kernel)
@@ -161,16 +161,16 @@ def guest_of(scenario: Scenario) -> ImageArtefact:
 _digest = cache(sha256_file)
 
 
-def missing(names: Names) -> list[NotBuilt]:
+def missing(resolved: Resolved) -> list[NotBuilt]:
     """Artefacts that `prepare` would build or fetch, within `host.dry.nothing_built`.
 
     :raises EascopeError: the error that would end it.
     """
     lacking: list[NotBuilt] = []
     parts: dict[str, Callable[[], object]] = {
-        "": names.engine.identity,
-        f"kernel {names.kernel.name}": partial(_kernel, names.kernel),
-        "guest image": partial(guest_of, names.scenario),
+        "": resolved.engine.identity,
+        f"kernel {resolved.kernel.name}": partial(_kernel, resolved.kernel),
+        "guest image": partial(guest_of, resolved.scenario),
     }
     for name, part in parts.items():
         try:
@@ -181,18 +181,18 @@ def missing(names: Names) -> list[NotBuilt]:
     return lacking
 
 
-def built_digests(names: Names) -> dict[str, str]:
+def built_digests(resolved: Resolved) -> dict[str, str]:
     """Digests of kernel and guest image of a cell; both are built if missing.
 
     :raises EascopeError: when an artefact cannot be had.
     """
     return {
-        "image": _digest(_kernel(names.kernel).image),
-        "initramfs": _digest(guest_of(names.scenario).path),
+        "image": _digest(_kernel(resolved.kernel).image),
+        "initramfs": _digest(guest_of(resolved.scenario).path),
     }
 
 
-def prepare(names: Names, identity: Identity | None = None) -> Cell:
+def prepare(resolved: Resolved, identity: Identity | None = None) -> Cell:
     """Build or fetch the cell's artefacts, and compute its simkey.
 
     The trace has the first buffers of which no run says that they are too small, so the cell's run
@@ -201,63 +201,65 @@ def prepare(names: Names, identity: Identity | None = None) -> Cell:
     :param identity: the engine's, if known: checking it again for each of many cells is slow.
     :raises EascopeError: when an artefact cannot be had.
     """
-    request, platform, variant = names.request, names.platform, names.variant
-    check_image(names.scenario)
+    request, platform, variant = resolved.request, resolved.platform, resolved.variant
+    check_image(resolved.scenario)
     # First: it fails in seconds, where a kernel takes minutes.
-    identity = identity or identity_of(names.engine)
-    image = _kernel(names.kernel)
+    identity = identity or identity_of(resolved.engine)
+    image = _kernel(resolved.kernel)
     controls = request.controls
     workload = _workload(
         _Load(
-            names.scenario,
+            resolved.scenario,
             request.seed,
             controls.noise,
             controls.iteration_ns(),
             platform,
-            names.activity,
+            resolved.activity,
         )
     )
-    events = _events(names, image)
-    known = names.kernel.has_latency_nice
+    events = _events(resolved, image)
+    known = resolved.kernel.has_latency_nice
     text = partial(
         script,
-        names.scenario if known else names.scenario.without_latency_nice(),
+        resolved.scenario if known else resolved.scenario.without_latency_nice(),
         workload,
-        elision=names.engine.elision(platform, names.activity) if request.elide else None,
+        elision=resolved.engine.elision(platform, resolved.activity) if request.elide else None,
         switches=variant.switches,
-        expectations=state_expectations(names.variant, names.given),
-        **_before_the_switch(names),
+        expectations=state_expectations(resolved.variant, resolved.given),
+        **_before_the_switch(resolved),
         full=request.full,
         boot=boot_proof(variant),
         events=events,
-        mixtures=names.engine.mixtures(platform, names.activity, names.scenario.memory),
+        mixtures=resolved.engine.mixtures(platform, resolved.activity, resolved.scenario.memory),
         symbols=trace_symbols(image.vmlinux),
         forced=request.controls.forced,
     )
     stir_ms = workload.replicate.stir_ms
-    larger = trace_kib(names.scenario, request.full, platform, events, stir_ms=stir_ms)
+    larger = trace_kib(resolved.scenario, request.full, platform, events, stir_ms=stir_ms)
     simkey = ""
     while not simkey or (larger and trace_was_full(simkey)):
         kib, larger = larger, larger_kib(larger, platform)
-        machine = machine_of(names, text(trace_kib=kib))
-        digests = digests_of(names.engine, machine, identity)
+        machine = machine_of(resolved, text(trace_kib=kib))
+        digests = digests_of(resolved.engine, machine, identity)
         simkey = digest_of({**digests, "seed": request.seed})
     record = cell_record(
-        names,
+        resolved,
         image=image,
-        guest=guest_of(names.scenario),
+        guest=guest_of(resolved.scenario),
         workload=workload,
         events=events,
         trace_kib=kib,
         digests=digests,
         simkey=simkey,
         identity=identity,
-        settings=_settings(names.engine, machine),
+        settings=_settings(resolved.engine, machine),
     )
-    dts = device_tree_source(names.given, names.engine.layout, variant.dtb)
-    texts = texts_of(machine, names.kernel, image, text_of(names.scenario.path), names.figures)
+    dts = device_tree_source(resolved.given, resolved.engine.layout, variant.dtb)
+    texts = texts_of(
+        machine, resolved.kernel, image, text_of(resolved.scenario.path), resolved.rates
+    )
     inputs = partial(inputs_of, machine, texts, workload.documents, dts)
-    return Cell(names, machine, simkey, record, inputs)
+    return Cell(resolved, machine, simkey, record, inputs)
 
 
 @dataclass(frozen=True)
@@ -293,52 +295,52 @@ def trace_was_full(simkey: str) -> bool:
         return False
 
 
-def _events(names: Names, image: KernelArtefact) -> tuple[str, ...]:
+def _events(resolved: Resolved, image: KernelArtefact) -> tuple[str, ...]:
     """The events that the run records.
 
     :raises RequestError: an event that the kernel does not have.
     """
-    controls = names.request.controls
+    controls = resolved.request.controls
     return recorded_events(
-        (*controls.events, *(GROUPS["irq"] if names.scenario.interrupts else ())),
+        (*controls.events, *(GROUPS["irq"] if resolved.scenario.interrupts else ())),
         decisions=controls.decisions,
         traced=controls.traced,
         vmlinux=image.vmlinux,
-        kernel=names.kernel.name,
+        kernel=resolved.kernel.name,
     )
 
 
-def _before_the_switch(names: Names) -> dict[str, Any]:
+def _before_the_switch(resolved: Resolved) -> dict[str, Any]:
     """What `experiments.runs.script.script` needs where the window begins under mainline."""
-    if not names.scenario.window.mainline_ms:
+    if not resolved.scenario.window.mainline_ms:
         return {}
-    bare = replace(names.variant, switches=(), declares=load_variants()["mainline"].declares)
-    first = names.request.controls.of_variant(on_platform(bare, names.given), names.given)
+    bare = replace(resolved.variant, switches=(), declares=load_variants()["mainline"].declares)
+    first = resolved.request.controls.of_variant(on_platform(bare, resolved.given), resolved.given)
     return {
-        "later": [switch for switch in names.variant.switches if switch not in first.switches],
-        "expected_before": state_expectations(first, names.given),
+        "later": [switch for switch in resolved.variant.switches if switch not in first.switches],
+        "expected_before": state_expectations(first, resolved.given),
     }
 
 
-def machine_of(names: Names, text: bytes) -> Machine:
+def machine_of(resolved: Resolved, text: bytes) -> Machine:
     """The machine of a request with ``text`` as its agent's script.
 
     :raises EascopeError: when an artefact cannot be had.
     """
-    request, variant = names.request, names.variant
-    image = _kernel(names.kernel)
+    request, variant = resolved.request, resolved.variant
+    image = _kernel(resolved.kernel)
     return Machine(
-        platform=names.platform,
-        activity=names.activity,
+        platform=resolved.platform,
+        activity=resolved.activity,
         image=image.image,
-        dtb=_device_tree(names.given, names.engine.layout, variant.dtb),
-        initramfs=guest_of(names.scenario).path,
+        dtb=_device_tree(resolved.given, resolved.engine.layout, variant.dtb),
+        initramfs=guest_of(resolved.scenario).path,
         script=text,
         cmdline=f"{BOOT} {boot_args(variant)}".strip(),
         elide=request.elide,
         vmlinux=image.vmlinux,
-        memory=names.scenario.memory,
-        programs=speeds_of(names.figures),
+        memory=resolved.scenario.memory,
+        programs=speeds_of(resolved.rates),
     )
 
 

@@ -23,7 +23,7 @@ from eascope.analysis.records.cell import (
     WindowRecord,
 )
 from eascope.engines.base import Identity
-from eascope.experiments.runs.request import Names, without_figures
+from eascope.experiments.runs.request import Resolved, without_rates
 from eascope.experiments.scenario.model import Move, Write
 from eascope.experiments.scenario.workload import FTRACE, Workload
 from eascope.kernels.build import KernelArtefact
@@ -32,7 +32,7 @@ from eascope.rootfs.image import ImageArtefact
 
 
 def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
-    names: Names,
+    resolved: Resolved,
     *,
     image: KernelArtefact,
     guest: ImageArtefact,
@@ -49,30 +49,30 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
     :param events: what the run records, as ``system:name``.
     :param trace_kib: ring buffer of a CPU for that.
     """
-    request, platform, scenario = names.request, names.platform, names.scenario
+    request, platform, scenario = resolved.request, resolved.platform, resolved.scenario
     had = scenario.source_conditions
     return CellRecord(
         schema=SCHEMA,
         simkey=simkey,
         platform=platform.name,
-        variant=names.variant.name,
+        variant=resolved.variant.name,
         scenario=scenario.name,
         engine=request.engine,
-        mode=names.engine.mode,
+        mode=resolved.engine.mode,
         seed=request.seed,
         duration="full" if request.full else "short",
         elide=request.elide,
         kernel=KernelRecord(
-            name=names.variant.kernel, version=image.version, **vars(image.provenance)
+            name=resolved.variant.kernel, version=image.version, **vars(image.provenance)
         ),
         energy_model=EnergyModelRecord.decode(given_record(platform, request.energy_model), CELL),
-        declares=asdict(names.variant.declares),
-        switches=names.variant.switches,
+        declares=asdict(resolved.variant.declares),
+        switches=resolved.variant.switches,
         initramfs=guest.provenance,
         digests=digests,
-        inputs=Inputs(platform.digest, names.activity.digest, scenario.digest),
+        inputs=Inputs(platform.digest, resolved.activity.digest, scenario.digest),
         set_otherwise=tuple(request.controls.words),
-        controls=_controls_record(names, image, events, trace_kib),
+        controls=_controls_record(resolved, image, events, trace_kib),
         tasks=(*workload.tasks, *(program.task() for program in scenario.programs)),
         programs=tuple(program.record(request.full) for program in scenario.programs),
         interrupts=scenario.interrupts,
@@ -83,7 +83,7 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
             tuple(map(_event, scenario.writes)),
         ),
         expect=tuple(
-            statement for statement in scenario.expect if statement.variant == names.variant.name
+            statement for statement in scenario.expect if statement.variant == resolved.variant.name
         ),
         work=scenario.work,
         own_platform=platform.own,
@@ -93,9 +93,9 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
         else SourceConditionsRecord(had.source, had.platform, tuple(had.controls.words)),
         frames=scenario.frames,
         borrowed=tuple(platform.borrowed),
-        assumed=_assumed(names),
+        assumed=_assumed(resolved),
         engine_identity=IdentityRecord.decode(identity.encode(), CELL),
-        engine_traits=names.engine.traits,
+        engine_traits=resolved.engine.traits,
         settings=Settings.decode(settings, CELL),
         replicate=workload.replicate,
     )
@@ -107,20 +107,20 @@ def _event(event: Write | Move) -> str:
     return f"{event.at_ms} {event.path}={event.value}"
 
 
-def _assumed(names: Names) -> tuple[str, ...]:
+def _assumed(resolved: Resolved) -> tuple[str, ...]:
     """Rates and times that were not measured; on gem5, CPU models decide most rates."""
-    activity, idle = names.activity, names.platform.assumed_times
-    if not names.engine.traits.stated_rates:
+    activity, idle = resolved.activity, resolved.platform.assumed_times
+    if not resolved.engine.traits.stated_rates:
         return (*activity.assumed, *idle)
-    programs = without_figures(names.scenario, names.platform, names.figures)
+    programs = without_rates(resolved.scenario, resolved.platform, resolved.rates)
     return (*activity.assumed, *activity.assumed_system, *idle, *programs)
 
 
 def _controls_record(
-    names: Names, image: KernelArtefact, events: Sequence[str], trace_kib: int
+    resolved: Resolved, image: KernelArtefact, events: Sequence[str], trace_kib: int
 ) -> ControlsRecord:
     """The controls, from the cell's inputs; ``state.txt`` has the guest's."""
-    request, platform = names.request, names.platform
+    request, platform = resolved.request, resolved.platform
     non_default = request.controls.values
     own = {entry.name for entry in fields(ControlsRecord)}
     return ControlsRecord(

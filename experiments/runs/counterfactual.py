@@ -21,7 +21,7 @@ from eascope.experiments.controls import Controls
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.finished import BilledBy, derived_for
 from eascope.experiments.runs.measure import measured
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.experiments.runs.store import Run
 from eascope.host.errors import RequestError
 from eascope.power.given import GivenModel
@@ -29,7 +29,7 @@ from eascope.power.given import GivenModel
 OPTION = "--counterfactual"
 
 
-def runs_of(asked: Sequence[Names], billed: BilledBy) -> list[Derived]:
+def runs_of(asked: Sequence[Resolved], billed: BilledBy) -> list[Derived]:
     """The runs of ``asked``, executed where they are missing.
 
     :raises EascopeError: a run failed.
@@ -37,18 +37,18 @@ def runs_of(asked: Sequence[Names], billed: BilledBy) -> list[Derived]:
     return measured(asked, lambda cell, run: derived_for(cell, run, billed))
 
 
-def counted(names: Names, forced: Sequence[str] = ()) -> Names:
-    """``names`` with counts of activations.
+def counted(resolved: Resolved, forced: Sequence[str] = ()) -> Resolved:
+    """``resolved`` with counts of activations.
 
     :param forced: lines of the kernel's table.
     """
-    controls = names.request.controls
+    controls = resolved.request.controls
     events = tuple(sorted({*controls.events, CHOICE_EVENT}))
     controls = replace(controls, forced=",".join(forced), events=events)
-    return replace(names, request=replace(names.request, controls=controls))
+    return replace(resolved, request=replace(resolved.request, controls=controls))
 
 
-def counterfactual(a: Names, b: Names, billed: BilledBy, most: int) -> Counterfactual:
+def counterfactual(a: Resolved, b: Resolved, billed: BilledBy, most: int) -> Counterfactual:
     """A with each of ``most`` decisions of B alone, then with all of them.
 
     :raises RequestError: no decision can be forced.
@@ -74,7 +74,7 @@ def counterfactual(a: Names, b: Names, billed: BilledBy, most: int) -> Counterfa
     return Counterfactual(diff, repeated)
 
 
-def names_of(run: Run) -> Names:
+def names_of(run: Run) -> Resolved:
     """The names of a finished run's cell, which is prepared again from today's files.
 
     :raises RequestError: its kernel, files or settings cannot be had again.

@@ -18,7 +18,7 @@ from eascope.configs.knobs import BILLINGS, BillingKnobs
 from eascope.configs.platform import Platform
 from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.inputs import simulated_with
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.runs.store import Run
 from eascope.host.errors import RequestError
 from eascope.host.strict import shown_path
@@ -49,16 +49,16 @@ class BilledBy(BillingKnobs):
             platform = replace(platform, idle=replace(platform.idle, transition_share=share))
         return with_shared(power_model(self.power, platform, activity), self.shared_power)
 
-    def check(self, names: Names) -> None:
-        """Refuse what runs of ``names`` cannot be billed by, before anything is run.
+    def check(self, resolved: Resolved) -> None:
+        """Refuse what runs of ``resolved`` cannot be billed by, before anything is run.
 
         :raises RequestError: as `model`, with the platform's file where that is at fault.
         """
-        power_of(names.platform, self.power)
+        power_of(resolved.platform, self.power)
         try:
-            self.model(names.platform, names.activity)
+            self.model(resolved.platform, resolved.activity)
         except RequestError as error:
-            raise RequestError(f"{shown_path(names.platform.path)}: {error}") from error
+            raise RequestError(f"{shown_path(resolved.platform.path)}: {error}") from error
 
 
 def platform_of(run: Run) -> Platform:
@@ -83,18 +83,18 @@ def derived_for(cell: Cell, run: Run, power: str | BilledBy | None = None) -> De
 
     :raises EascopeError: when the run is damaged.
     """
-    return derived_as(cell.record, cell.names, run, power)
+    return derived_as(cell.record, cell.resolved, run, power)
 
 
 def derived_as(
-    record: CellRecord, names: Names, run: Run, power: str | BilledBy | None = None
+    record: CellRecord, resolved: Resolved, run: Run, power: str | BilledBy | None = None
 ) -> Derived:
     """As `derived_for`, of a cell that is not prepared.
 
     :param record: the cell's.
     """
     billed = power if isinstance(power, BilledBy) else BilledBy(power)
-    return _derived(run, names.platform, names.activity, billed, record)
+    return _derived(run, resolved.platform, resolved.activity, billed, record)
 
 
 def _derived(

@@ -11,7 +11,7 @@ from eascope.experiments.runs.axes import BILLING_AXES, cases_of
 from eascope.experiments.runs.cell import kernel_code
 from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.measure import Group, compare, seeded
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.host.errors import shortened
 from eascope.host.proc import CommandFailed
 from eascope.kernels.kconfig import OptionsLost
@@ -19,7 +19,7 @@ from eascope.kernels.patching import PatchFailed
 from eascope.kernels.steps import Step
 
 
-def built(names: Names) -> tuple[str, str]:
+def built(resolved: Resolved) -> tuple[str, str]:
     """The digest of a kernel's code, and why it does not build; one of the two is empty.
 
     Our base series may not apply to a commit of a tree. Where a patch of a series does not apply,
@@ -28,15 +28,17 @@ def built(names: Names) -> tuple[str, str]:
     :raises EascopeError: a patch of a series does not apply, or the build cannot be tried.
     """
     try:
-        return kernel_code(names), ""
+        return kernel_code(resolved), ""
     except (CommandFailed, OptionsLost, PatchFailed) as error:
-        if isinstance(error, PatchFailed) and not names.kernel.tree:
+        if isinstance(error, PatchFailed) and not resolved.kernel.tree:
             raise
         text = error.log_text.strip() if isinstance(error, CommandFailed) else str(error)
         return "", f"does not build: {shortened(text.partition(chr(10))[0])}"
 
 
-def climbed(steps: Sequence[Step], names: Sequence[Names], seeds: int, billing: BilledBy) -> Ladder:
+def climbed(
+    steps: Sequence[Step], names: Sequence[Resolved], seeds: int, billing: BilledBy
+) -> Ladder:
     """The steps of a series, of which ``names`` are the cells of the first seed.
 
     :raises EascopeError: the kernel below the series cannot be had, a patch does not apply, or a

@@ -24,7 +24,7 @@ from eascope.experiments.runs.axes import AxisCase, Cases
 from eascope.experiments.runs.cell import Cell, identity_of, prepare
 from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.pool import run_all, workers
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.runs.store import Run
 
 Result = TypeVar("Result")
@@ -33,7 +33,7 @@ ByBilling = Mapping[BilledBy, Derived]
 _NO_CASES = Cases((), ())
 
 
-def prepared(names: Sequence[Names]) -> list[Cell]:
+def prepared(names: Sequence[Resolved]) -> list[Cell]:
     """The cells of ``names``.
 
     :raises EascopeError: when an artefact cannot be had.
@@ -43,7 +43,7 @@ def prepared(names: Sequence[Names]) -> list[Cell]:
     return [prepare(each, identities[each.engine.name, each.engine.mode]) for each in names]
 
 
-def measured(names: Sequence[Names], read: Callable[[Cell, Run], Result]) -> list[Result]:
+def measured(names: Sequence[Resolved], read: Callable[[Cell, Run], Result]) -> list[Result]:
     """What ``read`` gives of each run; executes what is missing.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
@@ -51,7 +51,7 @@ def measured(names: Sequence[Names], read: Callable[[Cell, Run], Result]) -> lis
     return run_all(prepared(names), read)
 
 
-def seeded(names: Sequence[Names], seeds: int) -> list[Names]:
+def seeded(names: Sequence[Resolved], seeds: int) -> list[Resolved]:
     """Each of ``names`` with the seeds 0 to ``seeds`` - 1."""
     return [each.with_seed(seed) for each in names for seed in range(seeds)]
 
@@ -66,14 +66,14 @@ class Group:
     :param rename: gives a run the name of its variant in statements.
     """
 
-    names: Sequence[Names]
+    names: Sequence[Resolved]
     billing: BilledBy
     cases: Cases = _NO_CASES
-    null: Sequence[Names] = ()
+    null: Sequence[Resolved] = ()
     rename: Callable[[Derived], Derived] | None = None
 
     @property
-    def parts(self) -> list[Sequence[Names]]:
+    def parts(self) -> list[Sequence[Resolved]]:
         """The cells of ``names``, of ``null``, and those that each case needs besides."""
         seeds = len({each.request.seed for each in self.names})
         return [self.names, self.null, *(seeded(case.names, seeds) for case in self.cases.cases)]
@@ -111,13 +111,13 @@ class Group:
         def at(case: AxisCase, own: Sequence[Cell]) -> AtValue:
             count = len({cell.simkey for cell in own} - {cell.simkey for cell in asked})
             value, cells = case.value, own or asked
-            same = comparison(cells[0].names.platform, of(cells, case.billing))
+            same = comparison(cells[0].resolved.platform, of(cells, case.billing))
             return AtValue(case.axis, value.name, value.source, count, same)
 
         asked, null, *varied = self.cells
         again = of(null, self.billing)
         return replace(
-            comparison(asked[0].names.platform, of(asked, self.billing)),
+            comparison(asked[0].resolved.platform, of(asked, self.billing)),
             null=Null(next(iter(again)), *again.values()) if again else None,
             assumed=[*map(at, self.cases.cases, varied)],
             not_varied=self.cases.left_out,
@@ -128,7 +128,7 @@ def derived_by_each(
     derive: Derivers, cell: Cell, run: Run, billings: Sequence[BilledBy]
 ) -> list[Derived]:
     """As `experiments.runs.finished.derived_for`, by each of ``billings``."""
-    platform, activity = cell.names.platform, cell.names.activity
+    platform, activity = cell.resolved.platform, cell.resolved.activity
     models = [billed.model(platform, activity) for billed in billings]
     return derive(run.path, platform, activity, models, cell.record)
 

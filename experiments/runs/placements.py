@@ -23,7 +23,7 @@ from eascope.analysis.records.result import Result
 from eascope.experiments.runs.finished import BilledBy, derived_for
 from eascope.experiments.runs.measure import measured, seeded
 from eascope.experiments.runs.pool import workers
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.scenario.model import Task
 from eascope.host.errors import RequestError
 
@@ -53,22 +53,22 @@ class Found:
     complete: bool
 
 
-def allowed_cpus(names: Names) -> list[tuple[int, ...]]:
+def allowed_cpus(resolved: Resolved) -> list[tuple[int, ...]]:
     """By task the CPUs on which its threads may run."""
     return [
-        tuple(task.cpus or (task.group and task.group.cpus) or names.platform.cpus)
-        for task in names.scenario.tasks
+        tuple(task.cpus or (task.group and task.group.cpus) or resolved.platform.cpus)
+        for task in resolved.scenario.tasks
     ]
 
 
-def loads_of(run: Derived, names: Names) -> list[Load]:
+def loads_of(run: Derived, resolved: Resolved) -> list[Load]:
     """The load that ``run`` carried, for `Machine.floor`.
 
     A task's work is counted by its time, in which a kernel's own instructions are few but slow. So
     it is at most as much as loops of all instructions that were executed.
     """
-    largest, table = names.platform.largest, run.table("intervals")
-    top = 1e6 * names.activity.instructions_per_us(largest, largest.max_khz)
+    largest, table = resolved.platform.largest, run.table("intervals")
+    top = 1e6 * resolved.activity.instructions_per_us(largest, largest.max_khz)
     known = "instructions" in table.columns
     counted: list[int] = table["instructions"].drop_nulls().to_list() if known else []
     work, tasks = run.result.task_work_s, {task.name: task for task in run.cell.tasks}
@@ -76,7 +76,7 @@ def loads_of(run: Derived, names: Names) -> list[Load]:
     part = min(1.0, executed / whole) if whole and counted else 1.0
     return [
         Load(len(tasks[task.name].threads), part * work.get(task.name, 0.0), cpus, task.memory)
-        for task, cpus in zip(names.scenario.tasks, allowed_cpus(names), strict=True)
+        for task, cpus in zip(resolved.scenario.tasks, allowed_cpus(resolved), strict=True)
     ]
 
 
@@ -86,12 +86,12 @@ def floor_of(machine: Machine, loads: Sequence[Load], run: Derived) -> Floor | N
     return machine.floor(loads, run.result.window_s, may_end=may_end)
 
 
-def check_loads(names: Names) -> None:
+def check_loads(resolved: Resolved) -> None:
     """Refuse a load whose work is not that of busy loops.
 
     :raises RequestError: naming what it is.
     """
-    scenario = names.scenario
+    scenario = resolved.scenario
     for wrong, what in (
         (scenario.programs, "programs, whose work has no speed by OPP"),
         (scenario.recording, "a recording's threads"),
@@ -111,32 +111,32 @@ def fixed(task: Task) -> str:
     return ""
 
 
-def placed(names: Names, placement: Placement) -> Names:
-    """``names`` with each thread on its CPU."""
+def placed(resolved: Resolved, placement: Placement) -> Resolved:
+    """``resolved`` with each thread on its CPU."""
     tasks = (
         replace(task, pinned=True, cpus=cpus)
-        for task, cpus in zip(names.scenario.tasks, placement, strict=True)
+        for task, cpus in zip(resolved.scenario.tasks, placement, strict=True)
     )
-    return replace(names, scenario=replace(names.scenario, tasks=tuple(tasks)))
+    return replace(resolved, scenario=replace(resolved.scenario, tasks=tuple(tasks)))
 
 
 @dataclass(frozen=True)
 class Search:
     """A search for the best placement of the load of ``reference``, seed 0 of a variant."""
 
-    names: Names
+    resolved: Resolved
     reference: Derived
     machine: Machine
     billed: BilledBy
 
     @cached_property
     def _loads(self) -> list[Load]:
-        return loads_of(self.reference, self.names)
+        return loads_of(self.reference, self.resolved)
 
     @cached_property
     def _threads(self) -> list[tuple[int, tuple[int, ...]]]:
         """By task its number of threads and the CPUs that they may use."""
-        tasks = zip(self.names.scenario.tasks, allowed_cpus(self.names), strict=True)
+        tasks = zip(self.resolved.scenario.tasks, allowed_cpus(self.resolved), strict=True)
         return [(task.count, cpus) for task, cpus in tasks]
 
     def floor(self, placement: Placement) -> Floor | None:
@@ -151,7 +151,7 @@ class Search:
     def classes(self) -> list[tuple[int, ...]]:
         """CPUs that are equal: of a cluster, and allowed to the same tasks."""
         equal: dict[object, list[int]] = {}
-        for cluster in self.names.platform.clusters:
+        for cluster in self.resolved.platform.clusters:
             for cpu in cluster.cpus:
                 may = tuple(cpu in cpus for _, cpus in self._threads)
                 equal.setdefault((cluster.index, may), []).append(cpu)
@@ -245,7 +245,7 @@ class Search:
         least, at = float("inf"), 0
         while at < min(len(order), budget) and floors[order[at]] < least:
             batch = order[at : min(at + workers(), budget)]
-            runs = self._runs([placed(self.names, placement) for placement in batch])
+            runs = self._runs([placed(self.resolved, placement) for placement in batch])
             at += len(batch)
             for placement, run in zip(batch, runs, strict=True):
                 if self.same_work(run.result):
@@ -254,11 +254,11 @@ class Search:
         complete = whole and (at >= len(order) or floors[order[at]] >= least)
         count = len(every) if whole else None
         for placement in sorted(ran, key=lambda placement: ran[placement]):
-            runs = self._runs(seeded([placed(self.names, placement)], seeds))
+            runs = self._runs(seeded([placed(self.resolved, placement)], seeds))
             return Found((placement, runs), count, at, complete)
         return Found(None, count, at, complete)
 
-    def _runs(self, names: Sequence[Names]) -> list[Derived]:
+    def _runs(self, names: Sequence[Resolved]) -> list[Derived]:
         return measured(names, lambda cell, run: derived_for(cell, run, self.billed))
 
 
@@ -321,7 +321,7 @@ class Bounds:
 
 
 def bounds(
-    asked: Sequence[Names],
+    asked: Sequence[Resolved],
     billed: BilledBy,
     seeds: int,
     budget: int,

@@ -22,7 +22,7 @@ from typing import TypeAlias, TypeVar
 
 from eascope.analysis.records.cell import CellRecord
 from eascope.experiments.runs.cell import Cell
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.runs.store import Run, all_runs, execute, existing
 from eascope.experiments.runs.writable import check_runs
 from eascope.experiments.scenario.others import STIR_MS
@@ -75,17 +75,17 @@ class Work:
     boots: float = 1.0
 
     @staticmethod
-    def of_names(names: Names, sharing: int = 1) -> Work:
+    def of_names(resolved: Resolved, sharing: int = 1) -> Work:
         """Of a cell that is not prepared.
 
         :param sharing: cells that go on from one boot, if the engine can do that.
         """
-        request, engine = names.request, names.engine
+        request, engine = resolved.request, resolved.engine
         stir_ms = STIR_MS if request.controls.noise else 0
         return Work(
             (request.engine, engine.mode, request.elide),
-            (names.scenario.name, request.full),
-            names.scenario.window.simulated_s(request.full) + stir_ms / 1000,
+            (resolved.scenario.name, request.full),
+            resolved.scenario.window.simulated_s(request.full) + stir_ms / 1000,
             engine.host_s_per_s(elide=request.elide),
             1 / sharing if engine.shares_boots else 1.0,
         )
@@ -98,7 +98,7 @@ class Work:
             _kind(record),
             (record.scenario, record.duration == "full"),
             cell.simulated_s,
-            cell.names.engine.host_s_per_s(elide=record.elide),
+            cell.resolved.engine.host_s_per_s(elide=record.elide),
         )
 
 
@@ -274,7 +274,7 @@ def run_all(
         if run.fresh:
             progress.finished(
                 cell.simkey,
-                f"{cell.names.request.words}: {duration(run.host.host_s)}, "
+                f"{cell.resolved.request.words}: {duration(run.host.host_s)}, "
                 f"{run.host.mips:.{0 if run.host.mips >= 10 else 1}f} MIPS",
             )
         with turn:

@@ -80,7 +80,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Names:
+class Resolved:
     """A request with all its names resolved; nothing is built yet."""
 
     request: Request
@@ -93,9 +93,9 @@ class Names:
     given: GivenPlatform
     kernel: Kernel
     #: Of the scenario's programs, for an engine whose activity states every rate.
-    figures: tuple[ProgramActivity, ...] = ()
+    rates: tuple[ProgramActivity, ...] = ()
 
-    def with_seed(self, seed: int) -> Names:
+    def with_seed(self, seed: int) -> Resolved:
         """The same with another seed, on which no name or file depends."""
         return replace(self, request=replace(self.request, seed=seed))
 
@@ -142,7 +142,7 @@ class Files:
         return GivenPlatform(as_given(platform, request.energy_model))
 
 
-def resolve(request: Request, files: Files | None = None) -> Names:
+def resolve(request: Request, files: Files | None = None) -> Resolved:
     """Resolve and check every name and file of a request, without building or writing.
 
     :param files: resolves the names.
@@ -167,7 +167,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
     check_switches(variant.name, variant.boot, variant.switches, platform)
     _check_begins(scenario, kernel, asked)
     check_series_have(request.controls.events, kernel, variant.name)
-    return Names(
+    return Resolved(
         request=request,
         platform=platform,
         activity=activity,
@@ -176,7 +176,7 @@ def resolve(request: Request, files: Files | None = None) -> Names:
         engine=engine,
         given=files.given(request, platform),
         kernel=kernel,
-        figures=figures_of(scenario, platform, engine),
+        rates=rates_of(scenario, platform, engine),
     )
 
 
@@ -226,13 +226,11 @@ def _check_expected(scenario: Scenario, known: list[str]) -> None:
                     raise bad_input(shown_path(scenario.path), f"{table}.{key}", name, allowed)
 
 
-def figures_of(
-    scenario: Scenario, platform: Platform, engine: Engine
-) -> tuple[ProgramActivity, ...]:
-    """The figures of the scenario's programs, by their names; none where CPU models decide.
+def rates_of(scenario: Scenario, platform: Platform, engine: Engine) -> tuple[ProgramActivity, ...]:
+    """The rates of the scenario's programs, by their names; none where CPU models decide.
 
     Two loads of one program, such as two benchmarks of perf, are the same code for the engine. In a
-    scenario with both, neither has figures.
+    scenario with both, neither has rates.
 
     :raises RequestError: when a file is wrong.
     """
@@ -241,19 +239,19 @@ def figures_of(
     kinds = sorted({program.run for program in scenario.programs})
     paths = Counter(KINDS[kind].path for kind in kinds)
     loaded = (load_program(platform, kind) for kind in kinds if paths[KINDS[kind].path] == 1)
-    return tuple(figures for figures in loaded if figures is not None)
+    return tuple(rates for rates in loaded if rates is not None)
 
 
-def speeds_of(figures: Sequence[ProgramActivity]) -> tuple[ProgramSpeed, ...]:
+def speeds_of(rates: Sequence[ProgramActivity]) -> tuple[ProgramSpeed, ...]:
     """The same for an engine, which knows programs by their paths."""
-    return tuple(ProgramSpeed(KINDS[figure.program].path, figure.clusters) for figure in figures)
+    return tuple(ProgramSpeed(KINDS[own.program].path, own.clusters) for own in rates)
 
 
-def without_figures(
-    scenario: Scenario, platform: Platform, figures: Sequence[ProgramActivity]
+def without_rates(
+    scenario: Scenario, platform: Platform, rates: Sequence[ProgramActivity]
 ) -> tuple[str, ...]:
     """One line for each program whose own code runs at system code's rate, for records."""
-    known = {figure.program for figure in figures}
+    known = {own.program for own in rates}
     kinds = dict.fromkeys(program.run for program in scenario.programs)
     return tuple(
         f"program {kind}: its code runs at the kernel's instructions per cycle: it was not "

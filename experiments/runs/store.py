@@ -212,7 +212,7 @@ def _name(cell: Cell) -> str:
 
 def _simulate(cell: Cell, work: Path, on_progress: Callable[[float], None] | None) -> None:
     """Run the engine into ``work`` and mark it done when every file is there."""
-    result = cell.names.engine.run(cell.machine, work, on_progress)
+    result = cell.resolved.engine.run(cell.machine, work, on_progress)
     for name in (*RAW, TRACE) if cell.record.controls.trace_events else RAW:
         if not (work / name).is_file():
             raise EascopeError(f"the engine ended without an error, but left no {name}")

@@ -13,7 +13,7 @@ from eascope.configs.knobs import ACTIVITY, CONTROLS, HARDWARE, PLATFORM
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.controls import Controls
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.scenario.model import REALTIME
 from eascope.kernels.defaults import already_so
 from eascope.kernels.state import asymmetric
@@ -42,19 +42,19 @@ LACKING = {
 _SYSCTL = "/proc/sys/"
 
 
-def wrong_capacities(names: Names) -> str:
+def wrong_capacities(resolved: Resolved) -> str:
     """The differences of capacities and speeds if the engine executes the busy loop; else empty.
 
     An elided loop has the speed that the capacities state, an executed loop that of the CPU models.
     """
-    platform = names.platform
-    if names.request.elide and names.request.controls.speeds == HARDWARE:
-        rates = [names.activity.ipc(cluster) for cluster in platform.clusters]
+    platform = resolved.platform
+    if resolved.request.elide and resolved.request.controls.speeds == HARDWARE:
+        rates = [resolved.activity.ipc(cluster) for cluster in platform.clusters]
         wrong = _other_capacities(platform, rates)
         return f"device-tree capacity and rt-app loop speed differ, as on the board: {wrong}"
-    if names.request.elide:
+    if resolved.request.elide:
         return ""
-    loop = names.engine.executed_loop(platform, names.activity)
+    loop = resolved.engine.executed_loop(platform, resolved.activity)
     if loop is None:
         return ""
     if not loop.ipc:
@@ -77,9 +77,9 @@ def _other_capacities(platform: Platform, ipc: Sequence[float]) -> str:
     )
 
 
-def billed_by_others(names: Names, power: str) -> str:
+def billed_by_others(resolved: Resolved, power: str) -> str:
     """A word about figures of a person's own file by which ``power`` does not bill; else ""."""
-    platform = names.platform
+    platform = resolved.platform
     if not platform.base:
         return ""
     own, base = _billing_figures(platform), _billing_figures(load_platform(platform.base))
@@ -120,36 +120,36 @@ def _billing_figures(platform: Platform) -> dict[str, tuple[object, Collection[s
     return found
 
 
-def without_eas(names: Names) -> str:
+def without_eas(resolved: Resolved) -> str:
     """A word about a platform on which no variant has EAS; else ""."""
-    if asymmetric(names.variant, names.platform):
+    if asymmetric(resolved.variant, resolved.platform):
         return ""
     return (
-        f"no variant has EAS on {names.platform.name}: all of its CPUs have the same capacity, "
+        f"no variant has EAS on {resolved.platform.name}: all of its CPUs have the same capacity, "
         "and the kernel refuses EAS there"
     )
 
 
-def without_latency_nice(names: Names) -> str:
+def without_latency_nice(resolved: Resolved) -> str:
     """A word about a latency_nice that the kernel does not have; else ""."""
-    if names.kernel.has_latency_nice or not names.scenario.has_latency_nice:
+    if resolved.kernel.has_latency_nice or not resolved.scenario.has_latency_nice:
         return ""
     return (
-        f"{names.variant.name}: latency_nice has no effect: kernel {names.kernel.name} lacks it; "
-        "use a latnice variant"
+        f"{resolved.variant.name}: latency_nice has no effect: kernel {resolved.kernel.name} lacks "
+        "it; use a latnice variant"
     )
 
 
-def without_effect(names: Names) -> Iterator[str]:
+def without_effect(resolved: Resolved) -> Iterator[str]:
     """A word about each control, boot argument or switch that changes nothing of the machine."""
-    request = names.request
+    request = resolved.request
     yield from (
-        f"{names.variant.name}: {line}"
-        for line in _lacking(names.variant.boot, names.variant.switches)
+        f"{resolved.variant.name}: {line}"
+        for line in _lacking(resolved.variant.boot, resolved.variant.switches)
     )
     yield from (
-        f"{names.variant.name}: {line} has no effect: it is already the kernel's default"
-        for line in already_so(names.variant, names.kernel, names.platform)
+        f"{resolved.variant.name}: {line} has no effect: it is already the kernel's default"
+        for line in already_so(resolved.variant, resolved.kernel, resolved.platform)
     )
     for name, item in CONTROLS.items() if not request.source_conditions else ():
         value = getattr(request.controls, name)
@@ -157,7 +157,8 @@ def without_effect(names: Names) -> Iterator[str]:
             other = replace(request.controls, **{name: item.default})
             if _machine(other, request.platform) == _machine(request.controls, request.platform):
                 shown = item.flag if item.kind is bool else f"{item.flag} {value}"
-                yield f"{shown} has no effect: it is already the default of {names.platform.name}"
+                board = resolved.platform.name
+                yield f"{shown} has no effect: it is already the default of {board}"
 
 
 def _lacking(boot: str, switches: Switches) -> Iterator[str]:
@@ -181,23 +182,23 @@ def _machine(controls: Controls, platform: str) -> tuple[Platform, Activity]:
     return replace(made, digest=""), activity
 
 
-def without_fair_server(names: Names) -> str:
+def without_fair_server(resolved: Resolved) -> str:
     """A word about real-time tasks that nothing keeps from starving fair ones; else ""."""
     urgent = [
         task.name
-        for task in names.scenario.tasks
+        for task in resolved.scenario.tasks
         if {each.policy for each in task.all_attributes} & {*REALTIME}
     ]
-    if names.request.controls.fair_server or not urgent:
+    if resolved.request.controls.fair_server or not urgent:
         return ""
     return f"with --no-fair-server, fair tasks starve on a CPU while {', '.join(urgent)} runs there"
 
 
-def rate_warnings(names: Names) -> list[str]:
+def rate_warnings(resolved: Resolved) -> list[str]:
     """Warnings about rates of the kernel that were not measured on this platform (fast engine)."""
-    if not names.engine.traits.stated_rates:
+    if not resolved.engine.traits.stated_rates:
         return []
-    clusters = names.activity.clusters
+    clusters = resolved.activity.clusters
     inherited = [
         f"{speeds.name} from {speeds.system_inherited}"
         for speeds in clusters
@@ -205,7 +206,7 @@ def rate_warnings(names: Names) -> list[str]:
     ]
     fast = [
         f"{speeds.name} ({cluster.core.name})"
-        for speeds, cluster in zip(clusters, names.platform.clusters, strict=True)
+        for speeds, cluster in zip(clusters, resolved.platform.clusters, strict=True)
         if speeds.system_ipc is None
     ]
     warnings = []

@@ -12,7 +12,7 @@ from eascope.analysis.rows import rows
 from eascope.configs.platform import Platform
 from eascope.experiments.runs.cell import prepare
 from eascope.experiments.runs.finished import derived_as
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.runs.store import Run
 from eascope.experiments.sweeps.ledger import DONE, LedgerLine, ledger_folder
 from eascope.experiments.sweeps.survey import Group, Survey
@@ -50,9 +50,9 @@ def measured(survey: Survey, wanted: Collection[str] = ()) -> Iterator[MeasuredC
         if state == DONE:
             run, asked = _run_of(survey, group, seed, line)
             billed = group.point.billed(survey.campaign.power)
-            derived = derived_as(asked, group.names, run, billed)
+            derived = derived_as(asked, group.resolved, run, billed)
             axes = tuple(group.point.labels[axis.name] for axis in survey.campaign.axes)
-            for measure, unit, value in _values(derived, group.names.platform):
+            for measure, unit, value in _values(derived, group.resolved.platform):
                 if not wanted or measure in wanted:
                     yield MeasuredCell(axes, seed, derived.run.name, measure, unit, value)
 
@@ -64,7 +64,7 @@ def _run_of(
 
     :raises EascopeError: the ledger has another cell's run in its place, and it has no run itself.
     """
-    names = group.names.with_seed(seed)
+    names = group.resolved.with_seed(seed)
     # A run of another command has no line.
     known = Run(runs_root() / line.simkey) if line and line.state == DONE else None
     if known is not None and _is_of(known, names):
@@ -81,20 +81,20 @@ def _run_of(
     return run, cell.record
 
 
-def _is_of(run: Run, names: Names) -> bool:
-    """True if the record of ``run`` is that of the cell ``names``: of its words and its files."""
-    request, cell = names.request, run.cell
-    platform, scenario = names.platform, names.scenario
+def _is_of(run: Run, resolved: Resolved) -> bool:
+    """True if the record of ``run`` is that of the cell ``resolved``: its words and files."""
+    request, cell = resolved.request, run.cell
+    platform, scenario = resolved.platform, resolved.scenario
     return (
         (cell.simkey, cell.seed) == (run.path.name, request.seed)
-        and (cell.platform, cell.variant) == (platform.name, names.variant.name)
+        and (cell.platform, cell.variant) == (platform.name, resolved.variant.name)
         and (cell.scenario, cell.engine) == (scenario.name, request.engine)
-        and (cell.mode, cell.elide) == (names.engine.mode, request.elide)
+        and (cell.mode, cell.elide) == (resolved.engine.mode, request.elide)
         and cell.duration == ("full" if request.full else "short")
         and cell.set_otherwise == tuple(request.controls.words)
         and cell.energy_model.encode() == given_record(platform, request.energy_model)
         and cell.own_platform == platform.own
-        and cell.inputs == Inputs(platform.digest, names.activity.digest, scenario.digest)
+        and cell.inputs == Inputs(platform.digest, resolved.activity.digest, scenario.digest)
     )
 
 

@@ -22,7 +22,7 @@ from eascope.engines.base import Identity
 from eascope.experiments.runs.cell import Cell, identity_of, prepare
 from eascope.experiments.runs.failures import from_outside
 from eascope.experiments.runs.finished import BilledBy, derived_for
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.runs.store import Run, execute
 from eascope.experiments.sweeps.ledger import (
     DONE,
@@ -147,7 +147,7 @@ def _own_time() -> Iterator[float]:
 
 def _run_cell(
     part: SweepPart,
-    names: Names,
+    resolved: Resolved,
     identity: Identity,
     cell: str,
     execute_cell: Execute,
@@ -156,7 +156,7 @@ def _run_cell(
 ) -> LedgerLine:
     simkey = ""
     try:
-        prepared = prepare(names, identity)
+        prepared = prepare(resolved, identity)
         simkey = prepared.simkey
         before = Run(runs_root() / simkey)
         if before.state == "failed" and not part.retry:
@@ -169,7 +169,7 @@ def _run_cell(
         return line_of(cell, run, next(own_s))
     except Again as again:
         say(f"  {again}")
-        return _run_cell(part, names, identity, cell, execute_cell, own_s, billed)
+        return _run_cell(part, resolved, identity, cell, execute_cell, own_s, billed)
     except EascopeError as error:
         cause = (str(error).splitlines() or [repr(error)])[0]
         return LedgerLine(cell, FAILED, simkey, cause)

@@ -20,7 +20,7 @@ from eascope.configs.overrides import overridden
 from eascope.configs.platform import Platform
 from eascope.engines.base import Engine
 from eascope.experiments.runs.cell import built_digests, identity_of
-from eascope.experiments.runs.request import Files, Names, resolve
+from eascope.experiments.runs.request import Files, Resolved, resolve
 from eascope.experiments.sweeps.point import Point
 from eascope.host.cache import digest_of, write_atomic
 from eascope.host.dry import NotBuilt
@@ -120,7 +120,7 @@ class Resolver:
         #: has all figures of its base is none.
         self.computed: dict[str, tuple[str, ...]] = {}
 
-    def names(self, point: Point, seed: int = 0) -> Names:
+    def names(self, point: Point, seed: int = 0) -> Resolved:
         """The point's names, all known.
 
         :raises RequestError: one line: the campaign's file, the cell, what is wrong.
@@ -163,34 +163,39 @@ class Resolver:
             self._platforms[key] = str(path)
         return self._platforms[key]
 
-    def group_id(self, names: Names) -> str:
+    def group_id(self, resolved: Resolved) -> str:
         """A digest of all inputs of the cell's bytes but the seed; empty: not all is built."""
         try:
-            engine = self._engine(names.engine)
-            fields = {"code": self.code, "engine": engine, **self._built(names)}
+            engine = self._engine(resolved.engine)
+            fields = {"code": self.code, "engine": engine, **self._built(resolved)}
         except NotBuilt:
             return ""
-        request, variant = names.request, names.variant
-        fields["platform"] = names.platform.digest
+        request, variant = resolved.request, resolved.variant
+        fields["platform"] = resolved.platform.digest
         fields["given"] = request.energy_model.words
-        fields["activity"] = names.activity.digest
-        fields["scenario"] = names.scenario.digest
-        fields["programs"] = repr([figures.digest for figures in names.figures])
+        fields["activity"] = resolved.activity.digest
+        fields["scenario"] = resolved.scenario.digest
+        fields["programs"] = repr([figures.digest for figures in resolved.rates])
         # A reference is a name of what other platforms' files say.
         fields["controls"] = repr([request.controls, request.controls.iteration_ns()])
-        words = [names.engine.mode, f"{request.full} {request.elide}"]
+        words = [resolved.engine.mode, f"{request.full} {request.elide}"]
         words += [variant.name, variant.dtb, boot_args(variant)]
         fields["variant"] = repr(
             [*words, variant.switches, sorted(asdict(variant.declares).items())]
         )
         return digest_of(fields)[:32]
 
-    def machine_id(self, names: Names) -> str:
+    def machine_id(self, resolved: Resolved) -> str:
         """A digest that is equal for cells that share a boot."""
-        request, variant = names.request, names.variant
-        parts = [names.platform.digest, names.activity.digest, names.kernel.name, variant.dtb]
-        parts += [boot_args(variant), request.engine, names.engine.mode, str(request.elide)]
-        parts += [names.scenario.image, repr(names.kernel.more)]
+        request, variant = resolved.request, resolved.variant
+        parts = [
+            resolved.platform.digest,
+            resolved.activity.digest,
+            resolved.kernel.name,
+            variant.dtb,
+        ]
+        parts += [boot_args(variant), request.engine, resolved.engine.mode, str(request.elide)]
+        parts += [resolved.scenario.image, repr(resolved.kernel.more)]
         return digest_of({"machine": [*parts, request.energy_model.words]})[:16]
 
     @cached_property
@@ -198,10 +203,10 @@ class Resolver:
         """Digest of the code that makes cells."""
         return code_digest(closure(_CODE))
 
-    def _built(self, names: Names) -> dict[str, str]:
-        key = names.kernel, names.scenario.image, tuple(names.scenario.prepared)
+    def _built(self, resolved: Resolved) -> dict[str, str]:
+        key = resolved.kernel, resolved.scenario.image, tuple(resolved.scenario.prepared)
         if key not in self._kernels:
-            self._kernels[key] = built_digests(names)
+            self._kernels[key] = built_digests(resolved)
         return self._kernels[key]
 
     def _engine(self, engine: Engine) -> str:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from eascope.experiments.runs.cell import missing, prepare
 from eascope.experiments.runs.failures import from_outside
 from eascope.experiments.runs.pool import BESIDE_S, Work, seconds_of, seen_times
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.runs.store import Run, all_runs
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.ledger import DONE, FAILED, LedgerLine, read_ledger, run_folders
@@ -50,7 +50,7 @@ class Group:
     """
 
     point: Point
-    names: Names
+    resolved: Resolved
     group_id: str
     machine: str
 
@@ -155,14 +155,14 @@ def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> S
         ids = [cell_id(group.group_id, seed) for seed in campaign.seeds]
         states.append([_state(lines.get(name), folders) for name in ids])
     survey = Survey(campaign, groups, lines, states, resolver.computed)
-    for names in {g.names.kernel: g.names for g in groups if not g.group_id}.values():
+    for names in {g.resolved.kernel: g.resolved for g in groups if not g.group_id}.values():
         survey.to_build |= {part.label: part.estimate for part in missing(names)}
     if look_up:
         _look_up(survey)
     return survey
 
 
-def _check_power(campaign: Campaign, point: Point, names: Names) -> None:
+def _check_power(campaign: Campaign, point: Point, resolved: Resolved) -> None:
     """Refuse a power that the point's platform does not offer, before anything runs.
 
     :raises RequestError: one line with file, key and cell.
@@ -170,13 +170,13 @@ def _check_power(campaign: Campaign, point: Point, names: Names) -> None:
     power = point.billing.get("power", campaign.power)
     try:
         billed = point.billed(campaign.power)
-        power_of(names.platform, billed.power)
+        power_of(resolved.platform, billed.power)
     except RequestError as error:
         raise RequestError(
             f"{campaign.file}: power = {power!r}: cell {point.words}: {error}"
         ) from error
     try:
-        billed.model(names.platform, names.activity)
+        billed.model(resolved.platform, resolved.activity)
     except RequestError as error:
         raise RequestError(f"{campaign.file}: cell {point.words}: {error}") from error
 
@@ -203,7 +203,7 @@ def _look_up(survey: Survey) -> None:
     ]
     survey.not_looked_up = max(0, len(unknown) - MOST_LOOKED_UP)
     for number, place in unknown[:MOST_LOOKED_UP]:
-        names = survey.groups[number].names.with_seed(survey.campaign.seeds[place])
+        names = survey.groups[number].resolved.with_seed(survey.campaign.seeds[place])
         survey.states[number][place] = _state_of(Run(runs_root() / prepare(names).simkey))
 
 
@@ -239,7 +239,7 @@ def cost_of(survey: Survey, *, retry: bool = False) -> Cost:
         if lacking:
             known, sharing = usual.get(_kind(group.point)), min(lacking, MOST_CELLS)
             seconds += lacking * (
-                seconds_of(Work.of_names(group.names, sharing), seen) if known is None else known
+                seconds_of(Work.of_names(group.resolved, sharing), seen) if known is None else known
             )
     size = statistics.mean(sizes) if sizes else _usual_kib()
     return Cost(seconds, round(cells * size))

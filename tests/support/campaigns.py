@@ -41,7 +41,7 @@ def part_of(survey: Survey, job: str = "j-0", *, retry: bool = False) -> SweepPa
 
 def _schedule(cell: Cell) -> Schedule:
     """Each thread of the cell on a CPU of its own, for ``cas`` on the larger ones."""
-    platform, seed = cell.names.platform, cell.record.seed
+    platform, seed = cell.resolved.platform, cell.record.seed
     cpus = platform.cpus if cell.record.variant != "cas" else tuple(reversed(platform.cpus))
     bursts = [
         Burst(thread, (1 + 20 * job + (seed * 7 + cpu) % 16) * MS, cpu, (1 + cpu) * MS, slack_us=9)
@@ -72,5 +72,5 @@ class StandInRuns:
         self.cells.append((variant, seed))
         if variant in self.fails:
             raise EascopeError(f"{variant} fails here")
-        write_run(folder, cell.names.platform, _schedule(cell), of=cell)
+        write_run(folder, cell.resolved.platform, _schedule(cell), of=cell)
         return Run(folder, fresh=True)

@@ -72,7 +72,7 @@ def _provenance(seed: int = 0) -> Mapping[str, str | int]:
     names = SimpleNamespace(request=request, engine=SimpleNamespace(mode="elided-detailed"))
     identity = IdentityRecord("gem5", "24.0", {"binary_sha256": "ab", "more": 1})
     record = cell_record(engine_identity=identity)
-    cell: Any = SimpleNamespace(names=names, simkey="cd", record=record)
+    cell: Any = SimpleNamespace(resolved=names, simkey="cd", record=record)
     return system_provenance(cell)
 
 

@@ -27,7 +27,7 @@ from eascope.experiments.renew.__main__ import main
 from eascope.experiments.renew.noise import record_of
 from eascope.experiments.runs import measure
 from eascope.experiments.runs.finished import BilledBy
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from tests.support.stated import stated
 
 
@@ -95,11 +95,11 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
 
 
 def test_mainline_and_its_double_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    def prepare(names: Names, identity: object) -> SimpleNamespace:
-        request = names.request
+    def prepare(resolved: Resolved, identity: object) -> SimpleNamespace:
+        request = resolved.request
         record = replace(stated("mainline", request.seed).cell, variant=request.variant)
         key = f"{request.variant} {request.seed}"
-        return SimpleNamespace(names=names, record=record, simkey=key, asked=key)
+        return SimpleNamespace(resolved=resolved, record=record, simkey=key, asked=key)
 
     def ran(
         cells: Sequence[SimpleNamespace], read: object, *, at_once: bool

@@ -23,7 +23,7 @@ from eascope.experiments.runs.axes import Cases, cases_of, wanted_axes
 from eascope.experiments.runs.cell import Cell, prepare
 from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.measure import Group
-from eascope.experiments.runs.request import Names, resolve
+from eascope.experiments.runs.request import Resolved, resolve
 from eascope.experiments.runs.store import Run
 from eascope.experiments.runs.warnings import billed_by_others
 from eascope.host.errors import RequestError
@@ -38,7 +38,7 @@ BOTH = ("mainline", "cas")
 MS = 1_000_000
 
 
-def asked(**changes: Any) -> list[Names]:
+def asked(**changes: Any) -> list[Resolved]:
     return [resolve(replace(REQUEST, variant=variant, **changes)) for variant in BOTH]
 
 
@@ -296,7 +296,7 @@ def test_billing_otherwise_calls_no_engine(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(group.cases.cases) == 4
     for calls in (1, 1):
         (result,) = compared(monkeypatch, group)
-        assert [item.names.engine.calls for item in cells] == [calls, calls]  # type: ignore[attr-defined]
+        assert [item.resolved.engine.calls for item in cells] == [calls, calls]  # type: ignore[attr-defined]
         wanted = {BilledBy("published"), *(case.billing for case in group.cases.cases)}
         assert [set(result[item.asked]) for item in cells] == [wanted, wanted]
     assert len(billed) == 2 * 2 * 5
@@ -311,7 +311,7 @@ def test_a_run_of_two_values_is_made_once(monkeypatch: pytest.MonkeyPatch) -> No
         compared(monkeypatch, grouped(some, [first], [own], [own], [bad]))
     (result,) = compared(monkeypatch, grouped(some, [first], [own], [own]))
     assert set(result) == {first.asked, own.asked}
-    assert [item.names.engine.calls for item in (first, own)] == [1, 1]  # type: ignore[attr-defined]
+    assert [item.resolved.engine.calls for item in (first, own)] == [1, 1]  # type: ignore[attr-defined]
 
 
 #: Values of axes that need no run, of juno-r2 by measured power; every comparison has them.

@@ -20,7 +20,7 @@ from eascope.experiments.runs.bisect import (
     seed_counts,
 )
 from eascope.experiments.runs.measure import Group
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.host.proc import CommandFailed
 from tests.support.command import inside, json_inside, output_of, refused
 from tests.support.refusals import refusal
@@ -113,12 +113,12 @@ class World:
     built: list[int] = field(default_factory=list)
     runs: set[tuple[int, int]] = field(default_factory=set)
 
-    def step(self, names: Names) -> int:
-        name = names.variant.name
+    def step(self, resolved: Resolved) -> int:
+        name = resolved.variant.name
         return 0 if name == "base" else int(name.partition("-")[2] or 12)
 
-    def code(self, names: Names) -> str:
-        step = self.step(names)
+    def code(self, resolved: Resolved) -> str:
+        step = self.step(resolved)
         self.built.append(step)
         if step in self.broken:
             raise CommandFailed(["make"], 2, f"fair.c:{step}: error: no", "kernel build")

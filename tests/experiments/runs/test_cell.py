@@ -117,7 +117,7 @@ def test_energy_model_is_told_proven_and_recorded(artefacts: Artefacts) -> None:
     assert f"expect {proof} 648000" in lines
     assert f"expect {proof} 540000" not in lines
     assert wrong.machine.platform == usual.machine.platform, "energy is computed as before"
-    assert "energy model published, big +20 %" in wrong.names.request.words
+    assert "energy model published, big +20 %" in wrong.resolved.request.words
 
 
 def test_record_says_the_controls(artefacts: Artefacts) -> None:
@@ -150,7 +150,7 @@ def test_a_trace_that_did_not_fit_has_larger_buffers(artefacts: Artefacts) -> No
         tried.append(prepared())
         engine: Any = FakeEngine(full)
         with pytest.raises(EascopeError) as failed:
-            execute(replace(tried[-1], names=replace(tried[-1].names, engine=engine)))
+            execute(replace(tried[-1], resolved=replace(tried[-1].resolved, engine=engine)))
         again = isinstance(failed.value, Again)
     sizes = [item.record.controls.trace_kib_per_cpu for item in tried]
     assert sizes == [2048, 8192, 32768, 1024 * 1024 // 2 // 6]

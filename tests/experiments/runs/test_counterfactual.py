@@ -17,7 +17,7 @@ from eascope.configs.platform_file import load_platform
 from eascope.engines.records import COUNTERS, TRACE
 from eascope.experiments.runs.counterfactual import counted, runs_of
 from eascope.experiments.runs.finished import BilledBy
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.host.cache import runs_root
 from tests.support.command import inside
 
@@ -27,7 +27,7 @@ guest = pytest.mark.guest
 
 
 @pytest.fixture(scope="module")
-def names() -> Names:
+def resolved() -> Resolved:
     return resolve(Request("juno-r2", "mainline", "smoke"))
 
 
@@ -39,14 +39,14 @@ def own_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def sides(names: Names, *forced: list[str]) -> list[Side]:
-    runs = runs_of([counted(names, lines) for lines in forced], BilledBy(None))
+def sides(resolved: Resolved, *forced: list[str]) -> list[Side]:
+    runs = runs_of([counted(resolved, lines) for lines in forced], BilledBy(None))
     return [Side.of(run, PLATFORM) for run in runs]
 
 
 @pytest.fixture(scope="module")
-def control(names: Names) -> Side:
-    (side,) = sides(names, [])
+def control(resolved: Resolved) -> Side:
+    (side,) = sides(resolved, [])
     return side
 
 
@@ -63,11 +63,11 @@ def elsewhere(control: Side) -> tuple[Decision, Decision]:
 
 @guest
 def test_a_forced_decision_is_the_first_difference_and_the_whole_of_it(
-    names: Names, control: Side
+    resolved: Resolved, control: Side
 ) -> None:
     one, other = elsewhere(control)
     (choice,) = named(control, [(one, other)])
-    (planted,) = sides(names, [choice.line])
+    (planted,) = sides(resolved, [choice.line])
     diff = RunDiff(PLATFORM, control, planted)
     assert diff.firsts[0] == (one, other)
     assert all(each.t_ns > one.t_ns for pair in diff.firsts[1:] for each in pair if each)
@@ -87,9 +87,9 @@ def test_a_forced_decision_is_the_first_difference_and_the_whole_of_it(
 
 
 @guest
-def test_a_line_that_never_comes_changes_no_byte(names: Names, control: Side) -> None:
+def test_a_line_that_never_comes_changes_no_byte(resolved: Resolved, control: Side) -> None:
     """Whatever thread, activation and CPU it names."""
-    (other,) = sides(names, ["00000002 77777777 005"])
+    (other,) = sides(resolved, ["00000002 77777777 005"])
     diff = RunDiff(PLATFORM, control, other)
     assert control.derived.run != other.derived.run
     for name in (TRACE, COUNTERS):
@@ -104,10 +104,10 @@ def test_a_line_that_never_comes_changes_no_byte(names: Names, control: Side) ->
 
 
 @guest
-def test_a_cpu_that_the_thread_may_not_run_on_is_refused(names: Names, control: Side) -> None:
+def test_a_cpu_that_the_thread_may_not_run_on_is_refused(resolved: Resolved, control: Side) -> None:
     bound = next(each for each in control.streams.in_time if each.about.startswith("kworker/0:"))
     (choice,) = named(control, [(bound, replace(bound, value=1))])
-    (run,) = sides(names, [choice.line])
+    (run,) = sides(resolved, [choice.line])
     assert Repeated("A1", [choice], run).outcomes == ["refused"]
     assert RunDiff(PLATFORM, control, run).firsts == []
 

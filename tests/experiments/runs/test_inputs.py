@@ -81,7 +81,7 @@ def test_the_folder_holds_what_a_cell_is_made_of(
     cell_made = prepared()
     inputs = cell_made.inputs()
     assert inputs == prepared().inputs(), "the same bytes"
-    names = cell_made.names
+    names = cell_made.resolved
     assert inputs["scenario.toml"] == names.scenario.path.read_bytes()
     assert inputs["script"] == cell_made.machine.script
     assert inputs["rt-app.json"] in cell_made.machine.script

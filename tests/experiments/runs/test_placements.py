@@ -14,15 +14,15 @@ from eascope.analysis.bound import Floor
 from eascope.experiments.runs import placements
 from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.placements import Placement, Search, check_loads, fixed, placed
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.host.errors import RequestError
 
 
-def names(scenario: str = "uclamp/capped-tasks-spread") -> Names:
+def names(scenario: str = "uclamp/capped-tasks-spread") -> Resolved:
     return resolve(Request(platform="juno-r2", variant="mainline", scenario=scenario))
 
 
-def searched(of: Names) -> Search:
+def searched(of: Resolved) -> Search:
     return Search(of, None, None, BilledBy())  # type: ignore[arg-type]
 
 
@@ -56,7 +56,7 @@ def test_the_search_ends_where_no_floor_is_lower(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(placements, "workers", lambda: 1)
     ran: list[Placement] = []
 
-    def runs(_: Search, asked: Sequence[Names]) -> list[Any]:
+    def runs(_: Search, asked: Sequence[Resolved]) -> list[Any]:
         chosen = [tuple(task.cpus or () for task in each.scenario.tasks) for each in asked]
         ran.extend(chosen)
         return [

@@ -37,7 +37,7 @@ def of_kind(key: str, **changes: Any) -> Cell:
     plain = cell(key=key * 32)
     if "mode" in changes:
         engine = get_engine(changes["engine"], changes["mode"])
-        fake: Any = plain.names.engine
+        fake: Any = plain.resolved.engine
         fake.host_s_per_s = engine.host_s_per_s
     return dataclasses.replace(plain, record=dataclasses.replace(plain.record, **changes))
 

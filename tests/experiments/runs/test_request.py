@@ -12,7 +12,7 @@ import pytest
 from eascope.analysis.derive import derive
 from eascope.experiments.controls import Controls, reference_iteration_ns
 from eascope.experiments.runs.cell import prepare
-from eascope.experiments.runs.request import Names, Request, resolve
+from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.experiments.runs.store import execute
 from eascope.experiments.runs.warnings import (
     rate_warnings,
@@ -182,7 +182,7 @@ FOUR_EQUAL = 'remove = ["cluster.big"]'
 TWO_CLUSTERS = "cluster.little.cpus = 2\ncluster.more = { like = 'little', cpus = 2 }"
 
 
-def _names(folder: Path, text: str, variant: str = "mainline") -> Names:
+def _names(folder: Path, text: str, variant: str = "mainline") -> Resolved:
     path = folder / "mine.toml"
     path.write_text(f'base = "juno-r2"\nsummary = "a test"\n{text}')
     return resolve(Request(str(path), variant, "smoke"))

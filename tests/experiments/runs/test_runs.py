@@ -54,7 +54,7 @@ def test_a_run_is_whole_and_done_once() -> None:
     again = execute(first_cell)
     assert not again.fresh
     assert again.path == first.path == runs() / KEY
-    engine = first_cell.names.engine
+    engine = first_cell.resolved.engine
     assert isinstance(engine, FakeEngine)
     assert engine.calls == 1
     assert leftovers() == []
@@ -100,7 +100,7 @@ def test_a_run_without_a_trace_is_whole_and_says_so_when_measures_are_asked_for(
     traced = cell()
     controls = replace(traced.record.controls, trace_events=())
     untraced = replace(traced, record=replace(traced.record, controls=controls))
-    engine = untraced.names.engine
+    engine = untraced.resolved.engine
     whole = engine.run
 
     def counting(
@@ -120,7 +120,7 @@ def test_a_run_without_a_trace_is_whole_and_says_so_when_measures_are_asked_for(
 
 def test_missing_file_of_the_engine_is_a_failure() -> None:
     lacking = cell()
-    engine = lacking.names.engine
+    engine = lacking.resolved.engine
     whole = engine.run
 
     def forgetful(

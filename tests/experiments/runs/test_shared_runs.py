@@ -30,7 +30,7 @@ from eascope.experiments.cli.main import main
 from eascope.experiments.runs import pool
 from eascope.experiments.runs.cell import Cell, prepare
 from eascope.experiments.runs.finished import derived_for
-from eascope.experiments.runs.request import Names, resolve
+from eascope.experiments.runs.request import Resolved, resolve
 from eascope.experiments.scenario.names import ROOT
 from eascope.experiments.sweeps import part
 from eascope.experiments.sweeps.part import run_part
@@ -171,12 +171,12 @@ class Pair:
     """Two requests whose files differ in one key."""
 
     key: str
-    first: Names
-    second: Names
+    first: Resolved
+    second: Resolved
 
 
 #: Writes a file below a folder of this name, and gives the request that names it.
-Write = Callable[[str, Data], Names]
+Write = Callable[[str, Data], Resolved]
 
 
 def pairs_of(data: Data, write: Write, known: set[tuple[str, ...]]) -> Iterator[Pair]:
@@ -201,7 +201,7 @@ def pairs_of(data: Data, write: Write, known: set[tuple[str, ...]]) -> Iterator[
     known |= {key for key, absent in tried if not absent}
 
 
-def _first_sound(write: Write, number: int, contents: list[Data]) -> Names | None:
+def _first_sound(write: Write, number: int, contents: list[Data]) -> Resolved | None:
     for attempt, content in enumerate(contents):
         with suppress(EascopeError):
             return write(f"{number}-{attempt}", content)
@@ -219,7 +219,7 @@ def pairs(
         data = tomllib.loads((folder / f"{name}.toml").read_text())
         every |= {key_of(place) for place in leaves(data) if not names_a_text(data, place)}
 
-        def write(below: str, content: Data, of: str = name) -> Names:
+        def write(below: str, content: Data, of: str = name) -> Resolved:
             path = tmp_path / of / below / f"{of.rpartition('/')[2]}.toml"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(toml_text(content))
@@ -244,7 +244,7 @@ class Folder:
         for program in cell.record.programs:
             shutil.copy(LOG, run.path / program.log)
         derived = derived_for(cell, run)
-        text = everything(comparison(cell.names.platform, {cell.record.variant: [derived]}))
+        text = everything(comparison(cell.resolved.platform, {cell.record.variant: [derived]}))
         files = {path.name: path.read_bytes() for path in derived.path.iterdir()}
         for name in ("done", "key.json", CELL):  # digests and names of all the others
             files.pop(name, None)

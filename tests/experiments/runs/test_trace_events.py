@@ -124,7 +124,7 @@ def test_an_event_of_another_series_is_refused_before_a_build(artefacts: Artefac
 
 
 def test_more_events_have_more_room(artefacts: Artefacts) -> None:
-    names = prepared(scenario="eas/video-playback").names
+    names = prepared(scenario="eas/video-playback").resolved
     decided, asked = (
         trace_kib(names.scenario, False, names.platform, (*TRACE_EVENTS, *more))
         for more in ((COMPUTE,), (COMPUTE, "lisa:lisa__sched_pelt_se"))
@@ -139,7 +139,7 @@ def test_more_events_have_more_room(artefacts: Artefacts) -> None:
 
 def test_jobs_that_follow_each_other_closely_have_more_room(artefacts: Artefacts) -> None:
     """As many as all threads do, and no more than one busy CPU can."""
-    names = prepared().names
+    names = prepared().resolved
     (task,) = (task for task in names.scenario.tasks if task.name == "light")
 
     def kib(count: int = 1, **changes: Any) -> int:

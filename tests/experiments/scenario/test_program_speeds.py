@@ -10,7 +10,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.program_activity import load_program
 from eascope.engines.base import Engine
 from eascope.engines.registry import get_engine
-from eascope.experiments.runs.request import figures_of, speeds_of, without_figures
+from eascope.experiments.runs.request import rates_of, speeds_of, without_rates
 from eascope.experiments.scenario.model import Scenario
 from eascope.experiments.scenario.program_kinds import KINDS
 from eascope.experiments.scenario_file import load_scenario
@@ -48,16 +48,16 @@ def scenario(platform: Platform, tmp_path: Path, *kinds: str) -> Scenario:
     return load_scenario(str(path), platform)
 
 
-def test_a_program_with_figures_has_them_and_the_others_are_named(
+def test_a_program_with_rates_has_them_and_the_others_are_named(
     juno: Platform, tmp_path: Path, fast: Engine
 ) -> None:
     own = scenario(juno, tmp_path, "hackbench", "sysbench-cpu", "hackbench")
-    figures = figures_of(own, juno, fast)
-    assert [figure.program for figure in figures] == ["sysbench-cpu"]
-    (speed,) = speeds_of(figures)
+    rates = rates_of(own, juno, fast)
+    assert [own.program for own in rates] == ["sysbench-cpu"]
+    (speed,) = speeds_of(rates)
     assert speed.path == KINDS["sysbench-cpu"].path
-    assert speed.clusters == figures[0].clusters
-    assert without_figures(own, juno, figures) == (
+    assert speed.clusters == rates[0].clusters
+    assert without_rates(own, juno, rates) == (
         "program hackbench: its code runs at the kernel's instructions per cycle: it was not "
         "measured on juno-r2",
     )
@@ -65,13 +65,13 @@ def test_a_program_with_figures_has_them_and_the_others_are_named(
 
 def test_two_loads_of_one_binary_have_none(juno: Platform, tmp_path: Path, fast: Engine) -> None:
     alone = scenario(juno, tmp_path, "perf-bench-pipe")
-    assert [figure.program for figure in figures_of(alone, juno, fast)] == ["perf-bench-pipe"]
+    assert [own.program for own in rates_of(alone, juno, fast)] == ["perf-bench-pipe"]
     both = scenario(juno, tmp_path, "perf-bench-pipe", "perf-bench-messaging")
-    assert figures_of(both, juno, fast) == ()
-    assert len(without_figures(both, juno, ())) == 2
+    assert rates_of(both, juno, fast) == ()
+    assert len(without_rates(both, juno, ())) == 2
 
 
 def test_on_gem5_its_cpu_models_decide(juno: Platform, tmp_path: Path, fast: Engine) -> None:
     own = scenario(juno, tmp_path, "sysbench-cpu")
-    assert figures_of(own, juno, fast)
-    assert figures_of(own, juno, get_engine("gem5", "detailed")) == ()
+    assert rates_of(own, juno, fast)
+    assert rates_of(own, juno, get_engine("gem5", "detailed")) == ()

@@ -89,8 +89,8 @@ def test_scenarios_without_programs_are_as_they_were(artefacts: Artefacts) -> No
             continue
         cell = prepared(scenario=name)
         assert b"/bin/member" not in cell.machine.script, name
-        assert cell.names.kernel.more == ()
-        assert cell.names.scenario.image == "minimal"
+        assert cell.resolved.kernel.more == ()
+        assert cell.resolved.scenario.image == "minimal"
         assert cell.machine.initramfs == artefacts.initramfs().path
         for program in cell.record.encode()["programs"]:
             assert program.keys() == {"name", "run", "count", "log"}, name

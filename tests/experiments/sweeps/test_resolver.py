@@ -10,7 +10,7 @@ import pytest
 
 from eascope.experiments import controls
 from eascope.experiments.runs.cell import prepare
-from eascope.experiments.runs.request import Names
+from eascope.experiments.runs.request import Resolved
 from eascope.experiments.sweeps.campaign import Campaign
 from eascope.experiments.sweeps.campaign_file import load_campaign
 from eascope.experiments.sweeps.resolver import Resolver, platform_name
@@ -45,15 +45,15 @@ def test_the_ids_differ_where_no_file_of_the_campaign_does(
     """An engine's mode, a program's figures, and what a reference's platform says."""
     resolver = Resolver(tmp_path, "test.toml")
 
-    def names(**axes: Any) -> Names:
+    def names(**axes: Any) -> Resolved:
         return resolver.names(campaign(**axes).checked_points()[0])
 
     modes = [names(engine="gem5", mode=mode) for mode in ("elided", "elided-detailed")]
     program = names(scenario="programs/sysbench")
-    assert program.figures
-    other = replace(program.figures[0], digest="0" * 64)
+    assert program.rates
+    other = replace(program.rates[0], digest="0" * 64)
     groups = [resolver.group_id(each) for each in (*modes, program)]
-    groups.append(resolver.group_id(replace(program, figures=(other,))))
+    groups.append(resolver.group_id(replace(program, rates=(other,))))
     assert len({*groups}) == len(groups)
 
     referring = names(reference="cortex-a72@1200")

@@ -84,7 +84,7 @@ def test_lines_of_earlier_versions_count_by_their_host_time(artefacts: Artefacts
 
 def test_without_any_run_cells_share_their_boots(artefacts: Artefacts) -> None:
     survey = surveyed(campaign(seeds=2 * MOST_CELLS), look_up=False)
-    names = survey.groups[0].names
+    names = survey.groups[0].resolved
     assert names.engine.name == "qemu"
     seconds = names.scenario.window.simulated_s(False) + 1.0  # with the stirring before it
     rate = names.engine.host_s_per_s(elide=True)
