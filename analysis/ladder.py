@@ -20,8 +20,8 @@ from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import (
     DEPENDS,
     ENOUGH_FOR_VERDICT,
+    HOLDS,
     REFUTED,
-    SHOWN,
     Effect,
     Verdict,
     few_seeds,
@@ -190,7 +190,7 @@ def mark(verdict: Verdict) -> str:
     """``*`` where a change is significant, ``?`` where it depends on a model axis."""
     if verdict.verdict == DEPENDS:
         return "?"
-    return "*" if verdict.verdict in (SHOWN, REFUTED) and verdict.effects[0].value else ""
+    return "*" if verdict.verdict in (HOLDS, REFUTED) and verdict.effects[0].value else ""
 
 
 def _change(verdict: Verdict, *, ends: bool = False) -> str:

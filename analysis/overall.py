@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from eascope.analysis.difference import Difference
-from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT, SHOWN, Verdict
+from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT, HOLDS, Verdict
 from eascope.analysis.verdict_text import printed
 from eascope.configs.knobs import axis_words
 
@@ -126,7 +126,7 @@ def over_all(verdict: Verdict, assumed: Sequence[Assumed]) -> Verdict:
         ).word
         for name, word in verdict.known_bad.items()
     }
-    also = tuple(name for name in verdict.also_shown_of if known_bad[name] == SHOWN)
+    also = tuple(name for name in verdict.also_shown_of if known_bad[name] == HOLDS)
     if joint.word == DEPENDS:
         also = ()
         verdict = replace(verdict, verdict=DEPENDS, reason=joint.reason, depends_on=joint.axes)

@@ -10,9 +10,9 @@ from eascope.analysis.measures.registry import Range
 from eascope.analysis.ranges import cut, ranges_of
 from eascope.analysis.records.verdict import (
     DEPENDS,
+    HOLDS,
     LEVEL,
     REFUTED,
-    SHOWN,
     UNDECIDED,
     Effect,
     Verdict,
@@ -21,8 +21,8 @@ from eascope.configs.knobs import axis_words
 
 
 def printed(word: str) -> str:
-    """A stored word as people read it: records and ``--json`` keep `SHOWN` for ``holds``."""
-    return "holds" if word == SHOWN else word
+    """A stored word as people read it: records and ``--json`` keep ``shown`` for ``holds``."""
+    return "holds" if word == HOLDS else word
 
 
 def details(verdict: Verdict) -> str:
@@ -57,7 +57,7 @@ def corrected_words(level: float) -> str:
 def counts(verdicts: Sequence[Verdict]) -> str:
     """``2 hold, 1 refuted, 3 undecided``; those that do not discriminate are not counted."""
     counted = [verdict.verdict for verdict in verdicts if not verdict.also_shown_of]
-    words = {SHOWN: "hold", REFUTED: REFUTED, UNDECIDED: UNDECIDED}
+    words = {HOLDS: "hold", REFUTED: REFUTED, UNDECIDED: UNDECIDED}
     more = {
         "not counted": len(verdicts) - len(counted),
         f"{DEPENDS} a model axis": counted.count(DEPENDS),

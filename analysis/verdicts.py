@@ -16,9 +16,9 @@ from eascope.analysis.claim import Claim, claim_of
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import (
     ENOUGH_FOR_VERDICT,
+    HOLDS,
     LEVEL,
     REFUTED,
-    SHOWN,
     UNDECIDED,
     Effect,
     Verdict,
@@ -87,9 +87,9 @@ def judge(
         changes = tests[number].judged(word, own_level)
         known_bad = dict(_under_known_bad(expectations[number], results))
         changes["known_bad"] = known_bad
-        if word == SHOWN:
+        if word == HOLDS:
             changes["also_shown_of"] = tuple(
-                name for name, other in known_bad.items() if other == SHOWN
+                name for name, other in known_bad.items() if other == HOLDS
             )
         verdicts[number] = replace(verdicts[number], **changes)
     return verdicts
@@ -147,7 +147,7 @@ class _Test:
         """The verdict at a level: all comparisons must be met, and one refutes them all."""
         answers = [claim.decided(_interval(estimated, level)) for claim, estimated in self.claims]
         if all(answers):
-            return SHOWN
+            return HOLDS
         strict = 1 - (1 - level) / len(self.claims)
         again = [claim.decided(_interval(estimated, strict)) for claim, estimated in self.claims]
         return REFUTED if False in again else UNDECIDED

@@ -19,7 +19,7 @@ from typing import Any
 import jinja2
 
 from eascope.analysis.known.origin import Origin, older
-from eascope.analysis.records.verdict import NOT_CURRENT, REFUTED, SHOWN, UNDECIDED
+from eascope.analysis.records.verdict import HOLDS, NOT_CURRENT, REFUTED, UNDECIDED
 from eascope.analysis.verdict_text import printed
 from eascope.experiments.scenario.sources import stated
 from eascope.host.cache import write_atomic
@@ -47,7 +47,7 @@ PAGE, RECORD = "page.md", "record.json"
 INDEX = "README"
 _INDEX_HEAD = (STUDIES / "index.md").read_text(encoding="utf-8")
 
-HOLDS = printed(SHOWN)
+PRINTED = printed(HOLDS)
 #: A row of a record's table.
 Row = Mapping[str, Any]
 
@@ -220,7 +220,7 @@ def of_sources(document: str, *verdicts: Sequence[Row]) -> dict[str, int]:
     A sentence holds where all of its statements do, and is refuted where one is: under the
     conditions of its source, where it has runs under these.
     """
-    found: dict[str, int] = dict.fromkeys((HOLDS, REFUTED, UNDECIDED, NOT_CURRENT, "untested"), 0)
+    found: dict[str, int] = dict.fromkeys((PRINTED, REFUTED, UNDECIDED, NOT_CURRENT, "untested"), 0)
     for number, sentence in stated().items():
         if sentence.document == document:
             every = [row for table in verdicts for row in table if row.get("states") == number]
@@ -235,7 +235,7 @@ def _together(verdicts: Sequence[Row]) -> str:
         return REFUTED
     if not words or NOT_CURRENT in words:
         return NOT_CURRENT
-    return HOLDS if words == {HOLDS} else UNDECIDED
+    return PRINTED if words == {PRINTED} else UNDECIDED
 
 
 def rows(table: Iterable[Row], **where: object) -> list[Row]:

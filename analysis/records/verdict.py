@@ -13,7 +13,7 @@ from eascope.host.record import Record
 ENOUGH_FOR_VERDICT = 20
 #: Of intervals, where one statement is judged.
 LEVEL = 0.95
-SHOWN, REFUTED, UNDECIDED = "shown", "refuted", "undecided"
+HOLDS, REFUTED, UNDECIDED = "shown", "refuted", "undecided"
 #: In the place of a verdict: not all values of the model axes give it; no run measures it; a page's
 #: record has no run of this statement, setup and kernel.
 DEPENDS, NOT_MEASURED, NOT_CURRENT = "depends on", "not measured", "no current runs"
@@ -48,7 +48,7 @@ class Effect(Record):
         if self.low is None or self.high is None:
             return UNDECIDED
         if least <= self.low and self.high <= most:
-            return SHOWN
+            return HOLDS
         return REFUTED if self.high < least or most < self.low else UNDECIDED
 
 
@@ -57,7 +57,7 @@ class Verdict(Record):
     """An expectation against several runs per variant.
 
     :param size_percent: the effect that its source measured, 0 for no difference.
-    :param verdict: `SHOWN`, `REFUTED`, `UNDECIDED` or `DEPENDS`.
+    :param verdict: `HOLDS`, `REFUTED`, `UNDECIDED` or `DEPENDS`.
     :param reason: why it is undecided, or what it is at which value of an axis.
     :param effects: of every comparison; the first is the primary one. Empty where not measured.
     :param level: of the intervals, adjusted for how many statements are judged.
@@ -99,7 +99,7 @@ class Verdict(Record):
         if self.size is not None or self.size_percent is not None:
             return self.size_of - 1
         words = [each.verdict for each in self.effects]
-        worst = next((word for word in (REFUTED, UNDECIDED) if word in words), SHOWN)
+        worst = next((word for word in (REFUTED, UNDECIDED) if word in words), HOLDS)
         return words.index(worst) if worst in words else 0
 
     @property

@@ -16,7 +16,7 @@ from itertools import count, takewhile
 from eascope.analysis.compare import Comparison
 from eascope.analysis.ranges import ranges_of
 from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.verdict import LEVEL, REFUTED, SHOWN, UNDECIDED, Effect, Verdict
+from eascope.analysis.records.verdict import HOLDS, LEVEL, REFUTED, UNDECIDED, Effect, Verdict
 from eascope.analysis.rows import PER_WORK
 from eascope.analysis.statement import EQUAL, parse
 from eascope.analysis.statistics import ENOUGH
@@ -92,7 +92,7 @@ def search(last: int, test: Callable[[int, int], str]) -> tuple[int, int]:
         word = test(middle, most_tests(len(steps)) - 1)
         if word == SKIPPED:
             skipped.add(middle)
-        elif word == SHOWN:
+        elif word == HOLDS:
             above = middle
         else:
             below = middle
@@ -214,10 +214,10 @@ class Bisection:
         whole = self.test(self.last, tests - 1)
         if whole == SKIPPED:
             raise EascopeError(f"step {self.last}, the last one, {self.tested[self.last].why}")
-        if whole != SHOWN:
+        if whole != HOLDS:
             return None
         without = self.tested[self.last].results[BASE]
-        if judged(self.statement, {BASE: without, PATCHED: without}, self.level).verdict == SHOWN:
+        if judged(self.statement, {BASE: without, PATCHED: without}, self.level).verdict == HOLDS:
             raise RequestError(
                 f"{self.statement}: also holds for the kernel below the series; expected "
                 "a statement that the series makes true"

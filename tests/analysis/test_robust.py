@@ -18,7 +18,7 @@ from eascope.analysis.figures import style
 from eascope.analysis.glance import glance
 from eascope.analysis.overall import LESS, MORE, NO_TEST, SAME, sign
 from eascope.analysis.records.cell import Expectation
-from eascope.analysis.records.verdict import DEPENDS, SHOWN
+from eascope.analysis.records.verdict import DEPENDS, HOLDS
 from eascope.analysis.robust import AtValue
 from eascope.analysis.robust_text import expectation_lines, robust_json, robust_text
 from eascope.analysis.verdict_text import counts
@@ -147,9 +147,9 @@ def test_a_known_bad_variant_is_so_at_every_value(
 
     other = AtValue("power", "derived", "assumed: x", 0, compared(factor))
     (verdict,) = replace(compared(1.0), assumed=[other]).verdicts
-    assert verdict.verdict == SHOWN
+    assert verdict.verdict == HOLDS
     assert verdict.also_shown_of == also
-    assert verdict.known_bad == {"bad": SHOWN if also else DEPENDS}
+    assert verdict.known_bad == {"bad": HOLDS if also else DEPENDS}
 
 
 def test_work_that_differs_anywhere_counts_everywhere(platform: Platform) -> None:

@@ -12,8 +12,8 @@ from eascope.analysis.compare_json import verdict_json
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import (
     ENOUGH_FOR_VERDICT,
+    HOLDS,
     REFUTED,
-    SHOWN,
     UNDECIDED,
     Effect,
     Verdict,
@@ -54,22 +54,22 @@ def verdict_on(
 @pytest.mark.parametrize(
     ("statement", "cas", "verdict"),
     [
-        (MORE, 1.1, SHOWN),
+        (MORE, 1.1, HOLDS),
         (MORE, 0.9, REFUTED),
         (MORE, 1.0, UNDECIDED),
-        ("energy_j.total > 95% * energy_j.total[mainline]", 1.0, SHOWN),
+        ("energy_j.total > 95% * energy_j.total[mainline]", 1.0, HOLDS),
         ("energy_j.total > 1.05 * energy_j.total[mainline]", 1.0, REFUTED),
-        ("2 * energy_j.total <= energy_j.total[mainline]", 0.4, SHOWN),
+        ("2 * energy_j.total <= energy_j.total[mainline]", 0.4, HOLDS),
         ("2 * energy_j.total <= energy_j.total[mainline]", 0.6, REFUTED),
-        ("energy_j.total / 2 < energy_j.total[mainline]", 1.9, SHOWN),
-        (CLOSE, 1.0, SHOWN),
+        ("energy_j.total / 2 < energy_j.total[mainline]", 1.9, HOLDS),
+        (CLOSE, 1.0, HOLDS),
         (CLOSE, 1.1, REFUTED),
         (CLOSE, 0.9, REFUTED),
         (CLOSE, 1.03, UNDECIDED),
         ("abs(energy_j.total / energy_j.total[mainline] - 1) < 0.1%", 1.0, UNDECIDED),
-        ("energy_j.total > 100%", 1.1, SHOWN),
-        ("1 < energy_j.total", 1.1, SHOWN),
-        ("energy_j.total > 1 and energy_j.total < 1.2", 1.1, SHOWN),
+        ("energy_j.total > 100%", 1.1, HOLDS),
+        ("1 < energy_j.total", 1.1, HOLDS),
+        ("energy_j.total > 1 and energy_j.total < 1.2", 1.1, HOLDS),
         ("energy_j.total > 1 and energy_j.total < 1.2", 1.3, REFUTED),
         ("energy_j.total > 1 and energy_j.total < 1.2", 1.2, UNDECIDED),
         ("energy_j.total == 1", 1.0, UNDECIDED),
@@ -84,7 +84,7 @@ def test_verdicts(statement: str, cas: float, verdict: str) -> None:
 def test_a_bound_itself_counts_by_its_sign() -> None:
     results = runs(mainline=[5.0] * 20, cas=[5.0] * 20)
     for statement in ("energy_j.total >= energy_j.total[mainline]", "energy_j.total <= 5"):
-        assert verdict_on(statement, results).verdict == SHOWN
+        assert verdict_on(statement, results).verdict == HOLDS
     for statement in (MORE, "energy_j.total < 5"):
         assert verdict_on(statement, results).verdict == REFUTED
 
@@ -128,7 +128,7 @@ def test_a_statement_that_was_not_measured_is_undecided_with_a_reason() -> None:
 def test_counts_that_are_zero_somewhere_are_subtracted() -> None:
     results = runs(mainline=[0.0, 2.0] * 10, cas=[0.0, 1.0, 0.0, 0.0] * 5)
     verdict = verdict_on("migrations < migrations[mainline]", results)
-    assert (verdict.verdict, verdict.effects[0].unit) == (SHOWN, "")
+    assert (verdict.verdict, verdict.effects[0].unit) == (HOLDS, "")
     assert verdict.effects[0].value == pytest.approx(-0.75)
 
 
@@ -140,7 +140,7 @@ def test_variants_are_paired_only_where_seeds_move_both() -> None:
     )
     paired = verdict_on(MORE, together)
     assert paired.effects[0].paired
-    assert paired.verdict == SHOWN
+    assert paired.verdict == HOLDS
     assert "paired by seed (correlation 1.00)" in details(paired)
     shuffled = np.random.default_rng(1).permutation(20)
     apart = runs(
@@ -157,7 +157,7 @@ def test_many_statements_share_one_chance_of_error() -> None:
     results = runs(mainline=around(1.0), cas=around(1.0147)[::-1])
     weak = Expectation("cas", MORE, "s")
     (alone,) = judge([weak], results)
-    assert (alone.verdict, alone.level) == (SHOWN, 0.95)
+    assert (alone.verdict, alone.level) == (HOLDS, 0.95)
     open_ones = [
         Expectation("cas", f"energy_j.total > {1.0147 + number * 1e-6}", "s")
         for number in range(19)
@@ -168,7 +168,7 @@ def test_many_statements_share_one_chance_of_error() -> None:
     assert "99.75 % intervals (corrected for 20 tests)" in details(together[0])
     clear = [Expectation("cas", f"energy_j.total > 0.{number}", "s") for number in range(1, 10)]
     helped = judge([weak, *clear], results)
-    assert [verdict.verdict for verdict in helped] == [SHOWN] * 10
+    assert [verdict.verdict for verdict in helped] == [HOLDS] * 10
     assert helped[0].level == 0.95, "what the others have decided no longer costs anything"
     assert helped[1].level == pytest.approx(1 - 0.05 / 10)
 
@@ -181,7 +181,7 @@ def test_an_undecided_statement_states_the_seeds_that_would_decide() -> None:
     assert 40 < verdict.needed < 400
     assert verdict.reason == f"about {verdict.needed} seeds would decide it"
     more = runs(mainline=around(1.0, 400), cas=around(1.006, 400)[::-1])
-    assert verdict_on(MORE, more).verdict == SHOWN
+    assert verdict_on(MORE, more).verdict == HOLDS
     same = verdict_on(MORE, runs(mainline=around(1.0), cas=around(1.0)[::-1]))
     assert (same.needed, same.reason) == (None, "more than 1000 seeds would decide it")
 
@@ -189,21 +189,21 @@ def test_an_undecided_statement_states_the_seeds_that_would_decide() -> None:
 def test_a_statement_that_is_shown_of_its_counterexample_is_not_counted() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1), feec_b=around(1.2))
     weak = verdict_on("energy_j.total > 0.5", results, fails_under=("mainline", "absent"))
-    assert (weak.verdict, weak.also_shown_of) == (SHOWN, ("mainline",))
+    assert (weak.verdict, weak.also_shown_of) == (HOLDS, ("mainline",))
     assert "not counted: also holds for mainline, where it should fail" in details(weak)
     less = runs(mainline=around(1.0), cas=around(1.1), feec_b=around(0.8))
     able = verdict_on(MORE, less, fails_under=("feec-b",))
-    assert (able.verdict, able.also_shown_of) == (SHOWN, ())
-    assert (weak.known_bad, able.known_bad) == ({"mainline": SHOWN}, {"feec-b": REFUTED})
+    assert (able.verdict, able.also_shown_of) == (HOLDS, ())
+    assert (weak.known_bad, able.known_bad) == ({"mainline": HOLDS}, {"feec-b": REFUTED})
     other = verdict_on(MORE, results, fails_under=("feec-b",))
-    assert (other.known_bad, other.also_shown_of) == ({"feec-b": SHOWN}, ("feec-b",))
+    assert (other.known_bad, other.also_shown_of) == ({"feec-b": HOLDS}, ("feec-b",))
     assert counts([weak, able]) == "1 hold, 0 refuted, 0 undecided, 1 not counted"
 
 
 def test_a_statement_is_not_tested_by_its_own_reference() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1))
     verdict = verdict_on(MORE, results, fails_under=("mainline",))
-    assert (verdict.verdict, verdict.known_bad) == (SHOWN, {})
+    assert (verdict.verdict, verdict.known_bad) == (HOLDS, {})
 
 
 def test_words() -> None:
@@ -223,9 +223,9 @@ def test_words() -> None:
     # Wilson's intervals of k of 20, by hand: (k + z2/2 -+ z sqrt(k (20-k) / 20 + z2/4)) / (20 + z2)
     [
         (0, UNDECIDED, 0.0, 16.11),
-        (1, SHOWN, 0.89, 23.61),
-        (3, SHOWN, 5.24, 36.04),
-        (20, SHOWN, 83.89, 100.0),
+        (1, HOLDS, 0.89, 23.61),
+        (3, HOLDS, 5.24, 36.04),
+        (20, HOLDS, 83.89, 100.0),
     ],
 )
 def test_a_share_of_seeds(seeds: int, verdict: str, low: float, high: float) -> None:
@@ -238,14 +238,14 @@ def test_a_share_of_seeds(seeds: int, verdict: str, low: float, high: float) -> 
     assert effect.value == pytest.approx(5.0 * seeds)
     assert (effect.low, effect.high) == pytest.approx((low, high), abs=0.01)
     half = verdict_on("share(energy_j.total > 1) < 50% and energy_j.total > 0", results)
-    assert half.verdict == (SHOWN if seeds <= 3 else REFUTED)
+    assert half.verdict == (HOLDS if seeds <= 3 else REFUTED)
     assert half.sides[0] == pytest.approx((seeds / 20, 0.5))
 
 
 def test_json() -> None:
     results = runs(mainline=around(1.0), cas=around(1.1)[::-1])
     entry = verdict_json(verdict_on(MORE, results, size_percent=18.5))
-    assert entry["verdict"] == SHOWN
+    assert entry["verdict"] == HOLDS
     assert entry["effect"] == pytest.approx(10.0)
     assert entry["interval"][0] < 10 < entry["interval"][1]
     assert (entry["unit"], entry["level"], entry["seeds"]) == ("%", 0.95, 20)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eascope.analysis.records.verdict import REFUTED, SHOWN, UNDECIDED
+from eascope.analysis.records.verdict import HOLDS, REFUTED, UNDECIDED
 from eascope.experiments.runs import bisect, ladder
 from eascope.experiments.runs.bisect import (
     SKIPPED,
@@ -43,7 +43,7 @@ def found(last: int, word: Callable[[int], str]) -> tuple[tuple[int, int], list[
 @pytest.mark.parametrize("defect", range(1, 13))
 def test_a_defect_in_twelve_steps_takes_four_tests_at_most(defect: int) -> None:
     """After that of the last step: six builds with the base."""
-    ends, tested = found(12, lambda step: SHOWN if step >= defect else REFUTED)
+    ends, tested = found(12, lambda step: HOLDS if step >= defect else REFUTED)
     assert ends == (defect - 1, defect)
     assert len(tested) <= most_tests(11) == 4
     assert len({*tested}) == len(tested)
@@ -51,7 +51,7 @@ def test_a_defect_in_twelve_steps_takes_four_tests_at_most(defect: int) -> None:
 
 def test_neighbours_of_steps_that_do_not_build_are_tested() -> None:
     def word(step: int) -> str:
-        return SKIPPED if step in (5, 6, 7) else SHOWN if step >= 7 else UNDECIDED
+        return SKIPPED if step in (5, 6, 7) else HOLDS if step >= 7 else UNDECIDED
 
     ends, tested = found(12, word)
     assert ends == (4, 8), "one of 5 to 8"
@@ -82,9 +82,9 @@ def test_seeds_double_while_undecided() -> None:
         counts, level = seed_counts(160), 0.99
         return decided(MORE, lambda seeds: results(seeds, spread, change), counts, level).verdict
 
-    assert (word(0.1), asked) == (SHOWN, [10])
+    assert (word(0.1), asked) == (HOLDS, [10])
     assert (word(0.1, 0.0), asked) == (REFUTED, [10])
-    assert (word(1.5), asked) == (SHOWN, [10, 20, 40])
+    assert (word(1.5), asked) == (HOLDS, [10, 20, 40])
     assert (word(50.0), asked) == (UNDECIDED, [10, 20, 40, 80, 160])
 
 
