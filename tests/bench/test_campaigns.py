@@ -80,7 +80,7 @@ def test_plan_and_status_of_a_hundred_thousand_cells(tmp_path: Path, keep: Keep)
     again = survey()
     assert again.counts["done"] == CELLS
     assert again.to_run(retry=True) == []
-    names, begin = first.groups[0].names, time.process_time()
+    names, begin = first.groups[0].resolved, time.process_time()
     for seed in range(SIMKEYS):
         prepare(names.with_seed(seed))
     simkey_s = (time.process_time() - begin) / SIMKEYS

@@ -36,7 +36,7 @@ def test_six_busy_cpus_against_the_fast_engine() -> None:
     """busy, six CPUs that are 70 % busy, half a simulated second."""
 
     def after(cell: Cell, run: Run) -> CostedRun:
-        short_ms = cell.names.scenario.window.short_ms
+        short_ms = cell.resolved.scenario.window.short_ms
         assert short_ms
         window_s = short_ms / 1000
         return CostedRun(result_record(window_s=window_s), cell.record, run.host)

@@ -101,7 +101,7 @@ def test_nothing_changes(case: Same) -> None:
         for seed in range(SEEDS):
             cell = prepare(resolve(Request("juno-r2", variant, case.scenario, seed=seed)))
             done = execute(cell)
-            names = cell.names
+            names = cell.resolved
             derived = derive(done.path, names.platform, names.activity)
             values.append(measures(derived.result, names.platform))
     for name in values_by_variant[case.variant][0]:

@@ -165,7 +165,7 @@ def write_run(
     if schedule.eas is not None:
         text = f"/proc/sys/kernel/sched_energy_aware: {int(schedule.eas)}\n"
         (folder / "state.txt").write_text(text)
-    activity = of.names.activity if of else load_activity(platform)
+    activity = of.resolved.activity if of else load_activity(platform)
     cell = (
         of.record
         if of
