@@ -17,6 +17,14 @@ from eascope.experiments.arguments import between
 from eascope.host.errors import names_allowed
 
 PROGRAM = "eascope"
+#: What argparse says, and what all other errors would.
+_WORDS = (
+    (r"argument (\S+): not allowed with argument (\S+)", r"\1 cannot be combined with \2"),
+    (r"argument (\S+): expected (?:at least )?one argument", r"\1: its value is missing"),
+    (r"argument (\S+):(?= ')", r"\1"),
+    (r"argument (?=\S+:)", ""),
+    ("unrecognized arguments:", "no such option or argument:"),
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -50,8 +58,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with one line that names the help."""
-        message = re.sub(r"^argument (\S+):(?= ')", r"\1", message)
-        message = re.sub(r"^argument (?=\S+:)", "", message)
+        for theirs, ours in _WORDS:
+            message = re.sub(f"^{theirs}", ours, message)
         needed = re.fullmatch("the following arguments are required: (.*)", message)
         example = ""
         if needed:

@@ -45,6 +45,7 @@ list platfroms
 list scenarios --long
 run --platform juno-r2 --variant mainline
 RUN --seed -1
+RUN --seed
 COMPARE --seeds 0
 RUN --ful1
 compare cas --platform juno-r2 --scenario smoke
@@ -74,6 +75,7 @@ power predict --core cortex-a14 --csv x.csv
 power predict --core cortex-a15 --csv /nonexistent/x.csv
 power predict --core cortex-a15
 characterise juno-r2 --only loop
+characterise juno-r2 --only system --program hackbench
 status --seeds 3
 status --keep bogus
 status --set little.cpus=2
