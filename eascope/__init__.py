@@ -76,7 +76,7 @@ def open(run: str | PathLike[str], power: str | None = None) -> Derived:
 
 def _parsed(verb: Any, *words: str, **options: object) -> Any:
     """The options as the command's own parser reads them, with their defaults and their errors."""
-    from eascope.experiments.cli.options import Parser
+    from eascope.experiments.cli.options import Parser, worded
     from eascope.host.errors import RequestError
 
     if given := {"dry_run", "all", "out"} & options.keys():
@@ -84,7 +84,7 @@ def _parsed(verb: Any, *words: str, **options: object) -> Any:
 
     class Raising(Parser):
         def error(self, message: str) -> Any:
-            raise RequestError(message)
+            raise RequestError(worded(message))
 
     parser = Raising(
         prog=f"eascope.{verb.__name__.rpartition('.')[2]}", add_help=False, allow_abbrev=False

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels that variants name: sources, series of patches, builds."""
+"""Kernels that variants name: sources, queues of patches, builds."""

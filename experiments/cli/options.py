@@ -23,8 +23,17 @@ _WORDS = (
     (r"argument (\S+): expected (?:at least )?one argument", r"\1: its value is missing"),
     (r"argument (\S+):(?= ')", r"\1"),
     (r"argument (?=\S+:)", ""),
+    (r"the following arguments are required: ([^,]*)$", r"\1 is missing"),
+    (r"the following arguments are required: (.*)", r"\1 are missing"),
     ("unrecognized arguments:", "no such option or argument:"),
 )
+
+
+def worded(message: str) -> str:
+    """A message of argparse as all other errors read."""
+    for theirs, ours in _WORDS:
+        message = re.sub(f"^{theirs}", ours, message)
+    return message
 
 
 class Parser(argparse.ArgumentParser):
@@ -58,14 +67,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with one line that names the help."""
-        for theirs, ours in _WORDS:
-            message = re.sub(f"^{theirs}", ours, message)
-        needed = re.fullmatch("the following arguments are required: (.*)", message)
-        example = ""
-        if needed:
-            message = f"{needed[1]} {'are' if ',' in needed[1] else 'is'} missing"
-            example = f"; {self.epilog}" if self.epilog else ""
-        print(f"{PROGRAM}: error: {message}{example} (see {self.prog} --help)", file=sys.stderr)
+        lacks = message.startswith("the following arguments are required") and self.epilog
+        told = worded(message) + (f"; {self.epilog}" if lacks else "")
+        print(f"{PROGRAM}: error: {told} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(2)
 
 

@@ -383,7 +383,7 @@ def test_what_needs_no_run_is_always_there(finished: list[str]) -> None:
     sentence, line = record["answer"][:2]
     assert "model range " in sentence
     assert all(end in sentence for end in ends)
-    assert line.startswith("difference: ")
+    assert line.startswith("difference ")
     text = output_of(*command)
     assert text.splitlines()[:2] == [sentence, line]
     assert "model axes, one at a time" not in text
