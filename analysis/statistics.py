@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 import scipy
+from numpy.typing import NDArray
 
 from eascope.analysis.records.verdict import LEVEL
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eascope.analysis import run_diff
 from eascope.analysis.derive import derive
 from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_text
 from eascope.analysis.records.cell import CELL
@@ -112,14 +113,23 @@ def test_candidates_of_the_first_difference_are_printed_where_they_are_recorded(
 
 
 def test_two_equal_runs_have_no_difference(
-    platform: Platform, activity: Activity, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    platform: Platform,
+    activity: Activity,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = [write(tmp_path / name, platform, [0, 4, 1]) for name in "ab"]
     found = diff(platform, activity, runs[0], runs[1])
     assert found.same
     assert found.total_fj == 0
     assert main(["diff", *map(str, runs)]) == 0
-    assert "no difference" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "no difference" in printed
+    # The digests are kept: traces are read no more.
+    monkeypatch.setattr(run_diff, "read_trace", None)
+    assert main(["diff", *map(str, runs)]) == 0
+    assert capsys.readouterr().out == printed
 
 
 def test_the_command_prints_tables_and_exact_sums(
