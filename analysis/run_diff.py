@@ -155,6 +155,12 @@ class Side:
         by_cpu = stretches(self._trace, self.platform, self.window)
         return Energy(self.derived.table("energy"), by_cpu, self.platform, self.window)
 
+    @property
+    def wakers(self) -> pl.DataFrame:
+        """Of each wake-up: pid, woken_ns, and ``by``, the CPU on which the waker ran."""
+        woken_ns = pl.col("t_ns") + self.window.offset_ns
+        return self._trace.table("sched_waking").select("pid", woken_ns=woken_ns, by="cpu")
+
     @cached_property
     def digests(self) -> Digests:
         """Those of ``streams``, which are kept with the run."""
