@@ -87,6 +87,7 @@ def page(
     sections = [
         ("expectations", "Expectations", _expectations(comparison)),
         ("parts", "What the difference is made of", _parts(comparison)),
+        ("why", "Where the runs of the first seed part", _why(diff) if diff else ""),
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {}, judged or {})),
         ("axes", "Model range", _axes(comparison, figures)),
         (
@@ -120,9 +121,18 @@ def diff_page(diff: RunDiff, command: str) -> str:
     cell = diff.a.derived.cell
     variants = " against ".join(side.derived.cell.variant for side in (diff.a, diff.b))
     title = f"{cell.scenario} on {cell.platform}: {variants}"
-    text = f'<pre class="wide">{escape(run_diff_text.text(diff, command))}</pre>'
-    body = f'{text}\n<section id="timeline"><h2>Timeline</h2>\n{timeline.section(diff)}</section>'
+    seen = f'<section id="timeline"><h2>Timeline</h2>\n{timeline.section(diff)}</section>'
+    body = f"{_diff_text(diff, command)}\n{seen}"
     return document(title, "", body)
+
+
+def _diff_text(diff: RunDiff, command: str) -> str:
+    return f'<pre class="wide">{escape(run_diff_text.text(diff, command))}</pre>'
+
+
+def _why(diff: RunDiff) -> str:
+    runs = (side.derived.run.name[:12] for side in (diff.a, diff.b))
+    return _diff_text(diff, " ".join(("eascope diff", *runs)))
 
 
 def document(title: str, lead: str, body: str) -> str:

@@ -22,7 +22,7 @@ import polars as pl
 
 from eascope.analysis import stream
 from eascope.analysis.decisions import Candidate, candidates, decisions, recorded
-from eascope.analysis.derive import Derived
+from eascope.analysis.derive import Derived, analysis_version
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.stream import REQUEST, Decision, Digests, Streams, streams_of
 from eascope.analysis.tables.split import (
@@ -40,7 +40,7 @@ from eascope.analysis.window import Window, read_window
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import MARKS, NO_CLUSTER, TRACE
 from eascope.host.cache import digest_of
-from eascope.host.imports import closure, code_digest
+from eascope.host.imports import code_digest
 from eascope.host.record import json_bytes, load_json
 from eascope.power.model import SHARED_PART, component_names
 
@@ -167,7 +167,8 @@ class Side:
         fields = {
             "simkey": self.derived.cell.simkey,
             "platform": self.platform.digest,
-            "decisions": code_digest(closure([Path(stream.__file__)])),
+            "decisions": code_digest([Path(stream.__file__)]),
+            "analysis": analysis_version(),
         }
 
         def make(folder: Path) -> None:
