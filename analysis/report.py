@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report: one self-contained HTML page of a comparison, or of two runs.
 
-It loads nothing, and its Content-Security-Policy forbids that. Its only script draws the timeline.
+It loads nothing, and its Content-Security-Policy forbids that. Its scripts draw the timeline and
+zoom figures.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from eascope.host.cache import write_atomic
 from eascope.host.table import Column, Row, Table, TableCell
 
 _STYLE = Path(__file__).with_name("report.css")
+_ZOOM = Path(__file__).with_name("figures.js")
 
 #: What the page may load: only what is in it.
 _ALLOWED = (
@@ -90,11 +92,7 @@ def page(
         ("why", "Where the runs of the first seed part", _why(diff) if diff else ""),
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {}, judged or {})),
         ("axes", "Model range", _axes(comparison, figures)),
-        (
-            "figures",
-            "Figures",
-            _figures([n for n in figures if n != "axes"], figures, clock_caption(comparison)),
-        ),
+        ("figures", "Figures", _drawings(figures, clock_caption(comparison))),
         ("measures", "Measures", _measures(comparison)),
         ("timeline", "Timeline of the first seed", timeline.section(diff) if diff else ""),
         ("model", "The kernel's energy model", _energy_model(comparison, models)),
@@ -284,6 +282,14 @@ def _decisions(decided: Mapping[str, pl.DataFrame], judged: Mapping[str, Judged]
         f"busy CPUs.</p>{_wide(choice.table(judged))}"
     )
     return f"{note}{short}{right}<details><summary>{head}</summary>{long}</details>"
+
+
+def _drawings(figures: Mapping[str, Sequence[Path]], clock: str) -> str:
+    drawn = _figures([name for name in figures if name != "axes"], figures, clock)
+    if not drawn:
+        return ""
+    note = "A drag or + enlarges a part of a figure, a double click or Esc ends that."
+    return f'<p class="note">{note}</p>{drawn}\n<script>\n{_ZOOM.read_text()}</script>'
 
 
 def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]], clock: str = "") -> str:
