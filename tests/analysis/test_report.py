@@ -161,7 +161,7 @@ def test_the_verdicts_come_first_and_what_does_not_differ_is_folded(
     order = re.findall(r'<section id="(\w+)">', page)
     assert order[:3] == ["expectations", "parts", "why"]
     why = page[page.index('<section id="why">') :].partition("</section>")[0]
-    assert "first difference: " in why
+    assert "A: mainline" in why
     assert "repeat: eascope diff " in why
     assert order.index("figures") < order.index("measures") < order.index("timeline")
     measures = page[page.index('<section id="measures">') :].partition("</section>")[0]
