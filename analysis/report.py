@@ -7,6 +7,7 @@ zoom figures.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -19,6 +20,7 @@ from eascope.analysis import choice, decisions, run_diff_text, timeline
 from eascope.analysis.answer import answers, clock_caption
 from eascope.analysis.choice import Judged
 from eascope.analysis.compare import Comparison, Line
+from eascope.analysis.compare_json import verdict_json
 from eascope.analysis.compare_text import SPREAD, interval_words, parts_tables, table
 from eascope.analysis.energy_models import EnergyModels
 from eascope.analysis.engine import engine_words, error_words
@@ -108,7 +110,24 @@ def page(
         f'<section id="{name}"><h2>{escape(head)}</h2>\n{content}</section>'
         for name, head, content in shown
     )
+    body += f'\n<script type="application/json" id="answer">{_island(comparison)}</script>'
     return document(title, f"{_lead(comparison)}\n<nav>{links}</nav>", body)
+
+
+def _island(comparison: Comparison) -> str:
+    """Answer, verdicts and provenance for programs."""
+    cell = comparison.cell
+    facts = {
+        "answer": answers(comparison),
+        "verdicts": [
+            {"variant": each.variant, **verdict_json(each)} for each in comparison.verdicts
+        ],
+        **{"kernel": cell.kernel.encode(), "engine": cell.engine_identity.encode()},
+        "runs": {
+            name: [run.cell.simkey for run in runs] for name, runs in comparison.variants.items()
+        },
+    }
+    return json.dumps(facts).replace("<", "\\u003c")
 
 
 def diff_page(diff: RunDiff, command: str) -> str:
