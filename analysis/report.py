@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report: one self-contained HTML page of a comparison, or of two runs.
 
-It loads nothing, and its Content-Security-Policy forbids that. Its only script draws the timeline.
+It loads nothing, and its Content-Security-Policy forbids that. Its scripts draw the timeline and
+zoom figures.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -18,6 +20,7 @@ from eascope.analysis import choice, decisions, run_diff_text, timeline
 from eascope.analysis.answer import answers, clock_caption
 from eascope.analysis.choice import Judged
 from eascope.analysis.compare import Comparison, Line
+from eascope.analysis.compare_json import verdict_json
 from eascope.analysis.compare_text import SPREAD, interval_words, parts_tables, table
 from eascope.analysis.energy_models import EnergyModels
 from eascope.analysis.engine import engine_words, error_words
@@ -32,6 +35,7 @@ from eascope.host.cache import write_atomic
 from eascope.host.table import Column, Row, Table, TableCell
 
 _STYLE = Path(__file__).with_name("report.css")
+_ZOOM = Path(__file__).with_name("figures.js")
 
 #: What the page may load: only what is in it.
 _ALLOWED = (
@@ -87,13 +91,10 @@ def page(
     sections = [
         ("expectations", "Expectations", _expectations(comparison)),
         ("parts", "What the difference is made of", _parts(comparison)),
+        ("why", "Where the runs of the first seed part", _why(diff) if diff else ""),
         ("decisions", "Why EAS chose a CPU", _decisions(decided or {}, judged or {})),
         ("axes", "Model range", _axes(comparison, figures)),
-        (
-            "figures",
-            "Figures",
-            _figures([n for n in figures if n != "axes"], figures, clock_caption(comparison)),
-        ),
+        ("figures", "Figures", _drawings(figures, clock_caption(comparison))),
         ("measures", "Measures", _measures(comparison)),
         ("timeline", "Timeline of the first seed", timeline.section(diff) if diff else ""),
         ("model", "The kernel's energy model", _energy_model(comparison, models)),
@@ -109,7 +110,24 @@ def page(
         f'<section id="{name}"><h2>{escape(head)}</h2>\n{content}</section>'
         for name, head, content in shown
     )
+    body += f'\n<script type="application/json" id="answer">{_island(comparison)}</script>'
     return document(title, f"{_lead(comparison)}\n<nav>{links}</nav>", body)
+
+
+def _island(comparison: Comparison) -> str:
+    """Answer, verdicts and provenance for programs."""
+    cell = comparison.cell
+    facts = {
+        "answer": answers(comparison),
+        "verdicts": [
+            {"variant": each.variant, **verdict_json(each)} for each in comparison.verdicts
+        ],
+        **{"kernel": cell.kernel.encode(), "engine": cell.engine_identity.encode()},
+        "runs": {
+            name: [run.cell.simkey for run in runs] for name, runs in comparison.variants.items()
+        },
+    }
+    return json.dumps(facts).replace("<", "\\u003c")
 
 
 def diff_page(diff: RunDiff, command: str) -> str:
@@ -120,9 +138,18 @@ def diff_page(diff: RunDiff, command: str) -> str:
     cell = diff.a.derived.cell
     variants = " against ".join(side.derived.cell.variant for side in (diff.a, diff.b))
     title = f"{cell.scenario} on {cell.platform}: {variants}"
-    text = f'<pre class="wide">{escape(run_diff_text.text(diff, command))}</pre>'
-    body = f'{text}\n<section id="timeline"><h2>Timeline</h2>\n{timeline.section(diff)}</section>'
+    seen = f'<section id="timeline"><h2>Timeline</h2>\n{timeline.section(diff)}</section>'
+    body = f"{_diff_text(diff, command)}\n{seen}"
     return document(title, "", body)
+
+
+def _diff_text(diff: RunDiff, command: str) -> str:
+    return f'<pre class="wide">{escape(run_diff_text.text(diff, command))}</pre>'
+
+
+def _why(diff: RunDiff) -> str:
+    runs = (side.derived.run.name[:12] for side in (diff.a, diff.b))
+    return _diff_text(diff, " ".join(("eascope diff", *runs)))
 
 
 def document(title: str, lead: str, body: str) -> str:
@@ -274,6 +301,14 @@ def _decisions(decided: Mapping[str, pl.DataFrame], judged: Mapping[str, Judged]
         f"busy CPUs.</p>{_wide(choice.table(judged))}"
     )
     return f"{note}{short}{right}<details><summary>{head}</summary>{long}</details>"
+
+
+def _drawings(figures: Mapping[str, Sequence[Path]], clock: str) -> str:
+    drawn = _figures([name for name in figures if name != "axes"], figures, clock)
+    if not drawn:
+        return ""
+    note = "A drag or + enlarges a part of a figure, a double click or Esc ends that."
+    return f'<p class="note">{note}</p>{drawn}\n<script>\n{_ZOOM.read_text()}</script>'
 
 
 def _figures(names: Sequence[str], figures: Mapping[str, Sequence[Path]], clock: str = "") -> str:

@@ -13,14 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from eascope.analysis import stream
 from eascope.analysis.decisions import Candidate, candidates, decisions, recorded
-from eascope.analysis.derive import Derived
-from eascope.analysis.stream import REQUEST, Decision, Streams, streams_of
+from eascope.analysis.derive import Derived, analysis_version
+from eascope.analysis.derived_folder import derived_folder
+from eascope.analysis.stream import REQUEST, Decision, Digests, Streams, streams_of
 from eascope.analysis.tables.split import (
     AWAKE,
     ENTERING,
@@ -31,12 +35,17 @@ from eascope.analysis.tables.split import (
     within,
 )
 from eascope.analysis.tables.tasks import thread_names
-from eascope.analysis.trace import as_counted, read_trace
+from eascope.analysis.trace import Trace, as_counted, read_trace
 from eascope.analysis.window import Window, read_window
 from eascope.configs.platform import Cluster, Platform
 from eascope.engines.records import MARKS, NO_CLUSTER, TRACE
+from eascope.host.cache import digest_of
+from eascope.host.imports import code_digest
+from eascope.host.record import json_bytes, load_json
 from eascope.power.model import SHARED_PART, component_names
 
+#: The file of a run's digests, in a folder of derived tables.
+DIGESTS = "decisions.json"
 Times = npt.NDArray[np.int64]
 #: How far past a decision its cost is also told.
 HORIZON_NS = 50_000_000
@@ -112,34 +121,66 @@ def _times_of(
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two runs.
-
-    :param before: its decisions from the trace's begin to START.
-    """
+    """One of the two runs; its trace is read where the digests of its decisions do not suffice."""
 
     derived: Derived
-    window: Window
-    streams: Streams
-    before: Streams
-    energy: Energy
+    platform: Platform
 
-    @classmethod
-    def of(cls, derived: Derived, platform: Platform) -> Side:
-        """Read a run's trace and its derived tables."""
-        window = read_window(derived.run / MARKS)
-        cmdline = derived.cell.settings.cmdline
-        trace = as_counted(read_trace(derived.run / TRACE), platform, cmdline)
-        first = trace.events["t_ns"].min()
+    @cached_property
+    def window(self) -> Window:
+        """The run's window."""
+        return read_window(self.derived.run / MARKS)
+
+    @cached_property
+    def _trace(self) -> Trace:
+        cmdline = self.derived.cell.settings.cmdline
+        return as_counted(read_trace(self.derived.run / TRACE), self.platform, cmdline)
+
+    @cached_property
+    def streams(self) -> Streams:
+        """Its decisions in the window."""
+        return streams_of(self._trace, self.window, self.platform)
+
+    @cached_property
+    def before(self) -> Streams:
+        """Its decisions from the trace's begin to START."""
+        window, first = self.window, self._trace.events["t_ns"].min()
         begin = window.t0_ns if first is None else int(str(first)) + window.offset_ns
         warm_up = Window(min(begin, window.t0_ns), window.t0_ns, window.offset_ns)
-        by_cpu = stretches(trace, platform, window)
-        return cls(
-            derived,
-            window,
-            streams_of(trace, window, platform),
-            streams_of(trace, warm_up, platform),
-            Energy(derived.table("energy"), by_cpu, platform, window),
-        )
+        return streams_of(self._trace, warm_up, self.platform)
+
+    @cached_property
+    def energy(self) -> Energy:
+        """What it has taken up to any moment."""
+        by_cpu = stretches(self._trace, self.platform, self.window)
+        return Energy(self.derived.table("energy"), by_cpu, self.platform, self.window)
+
+    @property
+    def wakers(self) -> pl.DataFrame:
+        """Of each wake-up: pid, woken_ns, and ``by``, the CPU on which the waker ran."""
+        woken_ns = pl.col("t_ns") + self.window.offset_ns
+        return self._trace.table("sched_waking").select("pid", woken_ns=woken_ns, by="cpu")
+
+    @cached_property
+    def digests(self) -> Digests:
+        """Those of ``streams``, which are kept with the run."""
+        fields = {
+            "simkey": self.derived.cell.simkey,
+            "platform": self.platform.digest,
+            "decisions": code_digest([Path(stream.__file__)]),
+            "analysis": analysis_version(),
+        }
+
+        def make(folder: Path) -> None:
+            (folder / DIGESTS).write_bytes(json_bytes(self.streams.digests))
+
+        folder = derived_folder(self.derived.run, fields, make)
+        return cast(Digests, load_json(folder / DIGESTS))
+
+    @property
+    def digest(self) -> str:
+        """Of all decisions."""
+        return digest_of(self.digests)
 
     def clocks(self, platform: Platform) -> dict[str, int]:
         """The clocks at START in kHz, by policy."""
@@ -223,17 +264,20 @@ class RunDiff:
     @classmethod
     def of(cls, platform: Platform, a: Derived, b: Derived) -> RunDiff:
         """Read both runs."""
-        return cls(platform, Side.of(a, platform), Side.of(b, platform))
+        return cls(platform, Side(a, platform), Side(b, platform))
 
     @property
     def same(self) -> bool:
         """True if no decision differs."""
-        return self.a.streams.digest == self.b.streams.digest
+        return self.a.digests == self.b.digests
 
     @cached_property
     def firsts(self) -> list[Pair]:
         """The first difference of each thread and policy, the earliest one first."""
-        return self.a.streams.first_differences(self.b.streams)
+        if self.same:
+            return []
+        digests = self.a.digests, self.b.digests
+        return self.a.streams.first_differences(self.b.streams, *digests)
 
     @property
     def first_of_tasks(self) -> Pair | None:
@@ -245,7 +289,8 @@ class RunDiff:
     @cached_property
     def before_start(self) -> Pair | None:
         """The first difference before START, with numbers since tracing began."""
-        return next(iter(self.a.before.first_differences(self.b.before)), None)
+        a, b = self.a.before, self.b.before
+        return next(iter(a.first_differences(b, a.digests, b.digests)), None)
 
     def cost(self, pair: Pair) -> Cost:
         """What B's choice costs; a decision that a run has not taken stands at the other's time."""

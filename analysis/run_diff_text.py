@@ -63,7 +63,7 @@ def text(diff: RunDiff, command: str) -> str:
     a, b = (side.derived for side in (diff.a, diff.b))
     lines = [f"{run}: {d.cell.variant} ({d.run.name[:12]})" for run, d in zip("AB", (a, b))]  # noqa: B905
     if diff.same:
-        lines += [NONE, f"digest of both: {diff.a.streams.digest[:16]}"]
+        lines += [NONE, f"digest of both: {diff.a.digest[:16]}"]
         if diff.total_fj:
             lines.append(f"energy of B minus A: {_mj(diff.total_fj)} mJ (timing only)")
         return "\n".join([*lines, f"repeat: {command}"]) + "\n"
@@ -159,7 +159,7 @@ def record(diff: RunDiff, command: str) -> dict[str, Any]:
     def run(side: Side) -> dict[str, Any]:
         cell = side.derived.cell
         where = str(side.derived.run)
-        return {"run": where, "variant": cell.variant, "digest": side.streams.digest}
+        return {"run": where, "variant": cell.variant, "digest": side.digest}
 
     return {
         "a": run(diff.a),

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from eascope.analysis.records.verdict import LEVEL
 
@@ -106,7 +106,7 @@ class Proportion(Estimate):
         (group,) = self.groups or ((),)
         if len(group) < ENOUGH:
             return None
-        found = stats.binomtest(int(np.count_nonzero(group)), len(group)).proportion_ci(
+        found = scipy.stats.binomtest(int(np.count_nonzero(group)), len(group)).proportion_ci(
             level, "wilson"
         )
         return 100 * float(found.low), 100 * float(found.high)
@@ -181,7 +181,7 @@ def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> flo
     """Of two variants over seeds, positive where pairing makes the interval narrower."""
     if len(first) < 3 or _constant(first) or _constant(second):
         return None
-    return -float(stats.pearsonr(first, second).statistic)
+    return -float(scipy.stats.pearsonr(first, second).statistic)
 
 
 def _student(groups: tuple[NDArray[np.float64], ...], level: float) -> tuple[float, float]:
@@ -199,8 +199,8 @@ def _student_test(groups: tuple[NDArray[np.float64], ...], shift: float = 0.0) -
     varying = [group for group in groups if not _constant(group, size)]
     still = shift + sum(float(group.mean()) for group in groups if _constant(group, size))
     if len(varying) == 1:
-        return stats.ttest_1samp(varying[0] + still, 0.0)
-    return stats.ttest_ind(varying[0] + still, -varying[1], equal_var=False)
+        return scipy.stats.ttest_1samp(varying[0] + still, 0.0)
+    return scipy.stats.ttest_ind(varying[0] + still, -varying[1], equal_var=False)
 
 
 def _sum_of_means(*groups: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
@@ -209,7 +209,7 @@ def _sum_of_means(*groups: NDArray[np.float64], axis: int = -1) -> NDArray[np.fl
 
 
 def _resampled(groups: tuple[NDArray[np.float64], ...]) -> Any:  # noqa: ANN401
-    return stats.bootstrap(
+    return scipy.stats.bootstrap(
         groups,
         _sum_of_means,
         n_resamples=RESAMPLES,
@@ -224,7 +224,7 @@ def _bootstrap(
     distribution: Any,  # noqa: ANN401
 ) -> tuple[float, float]:
     """The BCa interval at a level, of a distribution that was resampled before."""
-    result = stats.bootstrap(
+    result = scipy.stats.bootstrap(
         groups,
         _sum_of_means,
         n_resamples=0,
@@ -274,6 +274,6 @@ def _power(estimated: Estimate, bounds: tuple[float, float], level: float, seeds
     if error == 0:
         return float(min(gaps) > 0)
     freedom = len(estimated.groups) * (seeds - 1)
-    beyond = stats.t.ppf((1 + level) / 2, freedom)
-    within = [float(stats.nct.sf(beyond, freedom, min(gap / error, 30.0))) for gap in gaps]
+    beyond = scipy.stats.t.ppf((1 + level) / 2, freedom)
+    within = [float(scipy.stats.nct.sf(beyond, freedom, min(gap / error, 30.0))) for gap in gaps]
     return sum(within) - 1

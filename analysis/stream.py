@@ -9,8 +9,8 @@ events that every trace has. `sched_waking` begins an activation, as the kernel 
 balance.
 
 The decisions about one thread or policy, in their order, are a stream. Each has digests of its
-first 64, 128 .. decisions. The first difference of two streams is found by bisection over these,
-whatever the order in which decisions about different threads come.
+first 64, 128 .. decisions, which are kept with the run. The first difference of two streams is
+found by bisection over these, whatever the order in which decisions about different threads come.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 
 import polars as pl
 
@@ -30,6 +31,8 @@ from eascope.configs.platform import Platform
 
 #: Decisions from one digest to the next.
 BLOCK = 64
+#: Of the first 64, 128 .. decisions of each stream, and of all of them.
+Digests = Mapping[str, Sequence[str]]
 WAKE, MOVE, REQUEST = "wake-up", "move", "request"
 _EVENTS = ("sched_waking", "sched_wakeup", "sched_migrate_task")
 #: A comm may hold ' pid=9'.
@@ -74,7 +77,7 @@ class Stream:
     decisions: Sequence[Decision]
 
     @cached_property
-    def digests(self) -> list[bytes]:
+    def digests(self) -> list[str]:
         """Of the first 64, 128 .. decisions, and of all of them."""
         whole, digests = hashlib.sha256(), []
         for position, decision in enumerate(self.decisions, 1):
@@ -82,23 +85,27 @@ class Stream:
                 f"{decision.kind} {decision.number} {decision.nth} {decision.value}\n".encode()
             )
             if position % BLOCK == 0 or position == len(self.decisions):
-                digests.append(whole.digest())
+                digests.append(whole.hexdigest())
         return digests
 
-    def first_difference(self, other: Stream) -> int | None:
-        """The place of the first decision that ``other`` has not, or has otherwise; None: equal.
+    def first_difference(self, other: Stream, block: int) -> int:
+        """The place of the first decision that ``other`` has not, or has otherwise.
 
         A stream that is the beginning of the other differs where it ends.
+
+        :param block: as `first_block` gives it.
         """
-        mine, others = self.digests, other.digests
-        if mine == others:
-            return None
-        common = range(min(len(mine), len(others)))
-        start = BLOCK * bisect_left(common, 1, key=lambda block: mine[block] != others[block])
-        pairs = zip(self.decisions[start:], other.decisions[start:], strict=False)
-        alike = next((place for place, (a, b) in enumerate(pairs) if a != b), None)
-        shorter = min(len(self.decisions), len(other.decisions))
-        return shorter if alike is None else start + alike
+        place = BLOCK * block
+        pairs = zip(self.decisions[place:], other.decisions[place:], strict=False)
+        return place + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def first_block(mine: Sequence[str], others: Sequence[str]) -> int | None:
+    """The number of the first 64 decisions that differ, from the digests; None: none does."""
+    if mine[-1:] == others[-1:]:
+        return None
+    common = range(min(len(mine), len(others)))
+    return bisect_left(common, 1, key=lambda block: mine[block] != others[block])
 
 
 @dataclass(frozen=True)
@@ -108,12 +115,9 @@ class Streams:
     streams: Mapping[str, Stream]
 
     @cached_property
-    def digest(self) -> str:
-        """Of all decisions: equal for two runs exactly if no decision differs."""
-        whole = hashlib.sha256()
-        for about, stream in sorted(self.streams.items()):
-            whole.update(f"{about}\n".encode() + stream.digests[-1])
-        return whole.hexdigest()
+    def digests(self) -> Digests:
+        """Equal for two runs exactly if no decision differs."""
+        return {about: stream.digests for about, stream in sorted(self.streams.items())}
 
     @cached_property
     def in_time(self) -> list[Decision]:
@@ -121,18 +125,22 @@ class Streams:
         every = (decision for stream in self.streams.values() for decision in stream.decisions)
         return sorted(every, key=lambda decision: (decision.t_ns, decision.key))
 
-    def first_differences(self, other: Streams) -> list[tuple[Decision | None, Decision | None]]:
+    def first_differences(
+        self, other: Streams, mine: Digests, others: Digests
+    ) -> list[tuple[Decision | None, Decision | None]]:
         """The first difference of each stream that differs, the earliest one first.
 
         None stands for a decision that a run has not taken.
+
+        :param mine: the digests of these streams; ``others``: of the other's.
         """
         found = []
-        for about in sorted({*self.streams, *other.streams}):
-            mine = self.streams.get(about, Stream(()))
-            others = other.streams.get(about, Stream(()))
-            place = mine.first_difference(others)
-            if place is not None:
-                found.append((_at(mine, place), _at(others, place)))
+        for about in sorted({*mine, *others}):
+            block = first_block(mine.get(about, ()), others.get(about, ()))
+            if block is not None:
+                one, another = (each.streams.get(about, Stream(())) for each in (self, other))
+                place = one.first_difference(another, block)
+                found.append((_at(one, place), _at(another, place)))
         return sorted(found, key=lambda pair: min(each.t_ns for each in pair if each))
 
 

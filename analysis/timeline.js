@@ -42,8 +42,8 @@ function upTo(times, t, low = 0) {
 // Disjoint intervals in the order of time. Each adds an amount (ns busy, kHz x ns, nJ) at a constant
 // rate. Sums from the beginning summarize any range, so a pixel costs the same however much it has.
 class Lane {
-  constructor(t0, t1, amount, who) {
-    Object.assign(this, { t0, t1, amount, who, length: t0.length });
+  constructor(t0, t1, amount, more) {
+    Object.assign(this, { t0, t1, amount, ...more, length: t0.length });
     this.before = new Float64Array(this.length + 1);
     for (let i = 0; i < this.length; i++) this.before[i + 1] = this.before[i] + amount[i];
   }
@@ -91,8 +91,8 @@ class Lane {
 // A run's lanes: one per CPU, one per cluster's clock, and the power.
 function runOf(island, columns, place) {
   const about = island.runs[place], letter = "ab"[place];
-  const [gap, ns, what, nj, at, lane] = ["gap", "ns", "what", "nj", "mark", "lane"].map(
-    (name) => columns[`${letter}_${name}`]);
+  const [gap, ns, what, by, wait, nj, at, lane] = ["gap", "ns", "what", "by", "wait", "nj", "mark",
+    "lane"].map((name) => columns[`${letter}_${name}`]);
   const cpus = island.clusters.flatMap((cluster) => cluster.cpus).length;
   let first = 0;
   const lanes = about.counts.map((count, lane) => {
@@ -103,12 +103,21 @@ function runOf(island, columns, place) {
       amount[i] = lane < cpus ? ns[first + i] : ns[first + i] * what[first + i];
     }
     first += count;
-    return new Lane(t0, t1, amount, lane < cpus ? what.subarray(first - count, first) : null);
+    const [who, waker, since] = [what, by, wait].map((column) => column.subarray(first - count, first));
+    return new Lane(t0, t1, amount, lane < cpus ? { who, waker, since } : {});
   });
   const starts = new Float64Array(nj.length).map((_, step) => step * about.step);
   const ends = starts.map((t) => Math.min(t + about.step, about.ns));
   return { ...about, letter: "AB"[place], cpus: lanes.slice(0, cpus), clocks: lanes.slice(cpus),
-    power: new Lane(starts, ends, nj, null), marks: { at, lane } };
+    power: new Lane(starts, ends, nj), marks: { at, lane } };
+}
+
+// Where and when the thread of the interval at i was woken for it: CPU, time, and the place of the
+// interval there (-1: the CPU was idle). Undefined: it was not.
+function wakerOf(run, lane, i) {
+  if (!lane.waker?.[i]) return undefined;
+  const cpu = lane.waker[i] - 1, t = lane.t0[i] - lane.since[i], at = run.cpus[cpu].find(t);
+  return { cpu, t, at: at >= 0 && t < run.cpus[cpu].t1[at] ? at : -1 };
 }
 
 // Energy in mJ and busy ns by cluster between two moments of a run.
@@ -119,7 +128,7 @@ function sums(island, run, from, to) {
   return { mj: within(run.power) / 1e6, busy };
 }
 
-if (typeof document === "undefined") module.exports = { unpack, Lane, runOf, sums };
+if (typeof document === "undefined") module.exports = { unpack, Lane, runOf, sums, wakerOf };
 else view(JSON.parse(document.getElementById("timeline-data").textContent));
 
 async function view(island) {
@@ -211,6 +220,7 @@ async function view(island) {
     if (cursor) {
       const [first, last] = extent(cursor);
       context.strokeRect(x(first), cursor.row.y, Math.max(2, x(last) - x(first)), cursor.row.height);
+      drawWaker(cursor.row, extent(cursor)[2]);
     }
     context.fillStyle = "rgba(0, 90, 200, .16)";
     if (chosen) context.fillRect(x(chosen[0]), AXIS, x(chosen[1]) - x(chosen[0]), tall - AXIS);
@@ -248,6 +258,23 @@ async function view(island) {
     }
   }
 
+  // An arrow from what woke the thread to its interval.
+  function drawWaker({ run, lane, y, height }, i) {
+    const waker = wakerOf(run, lane, i);
+    if (!waker || lane.t0[i] < from || waker.t > to) return;
+    const row = lanes.find((each) => each.run === run && each.id === waker.cpu);
+    const x0 = x(waker.t), y0 = row.y + row.height / 2, x1 = x(lane.t0[i]), y1 = y + height / 2;
+    const turn = Math.atan2(y1 - y0, x1 - x0);
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.lineTo(x1, y1);
+    for (const side of [-0.4, 0.4]) {
+      context.moveTo(x1, y1);
+      context.lineTo(x1 - 8 * Math.cos(turn + side), y1 - 8 * Math.sin(turn + side));
+    }
+    context.stroke();
+  }
+
   function drawAxis() {
     const least = ((to - from) * 90) / (wide - gutter), ten = 10 ** Math.floor(Math.log10(least));
     const step = ten * [1, 2, 5, 10].find((times) => ten * times >= least);
@@ -277,6 +304,11 @@ async function view(island) {
     parts.push(`${seconds(begin)} to ${seconds(end)} s`);
     if (row.clock) parts.push(`${Math.round(row.clock.rate(row.clock.find(at))) / 1000} MHz`);
     parts.push(`${((1e9 * sums(island, row.run, begin, end).mj) / (end - begin)).toFixed(0)} mW`);
+    const waker = wakerOf(row.run, row.lane, i);
+    if (waker) {
+      const { who } = row.run.cpus[waker.cpu], name = waker.at < 0 ? "idle" : island.threads[who[waker.at]];
+      parts.push(`woken ${((begin - waker.t) / 1e3).toFixed(0)} us before on CPU ${waker.cpu} (${name})`);
+    }
     told.textContent = parts.join(", ");
     redraw();
   }

@@ -43,7 +43,8 @@ Ranges = Sequence[tuple[int, int]]
 class Track:
     """A run as it is drawn; times in ns since START.
 
-    :param slices: task, thread, cpu, t0_ns, t1_ns.
+    :param slices: task, thread, cpu, t0_ns, t1_ns, and of one that a wake-up began ``by`` (the CPU
+        that woke the thread, from 1; else 0) and ``wait`` (ns since then).
     :param clocks: cluster, khz, t0_ns, t1_ns.
     :param nj: energy of each step of ``step_ns``, the last of which may be shorter.
     """
@@ -65,11 +66,22 @@ class Track:
         return cls(
             name,
             ns,
-            derived.table("slices").select("task", "thread", "cpu", *since),
+            _woken(side).select("task", "thread", "cpu", *since, "by", "wait"),
             derived.table("frequency").select("cluster", "khz", *since),
             np.diff((np.array(spent) + 500_000) // 1_000_000),
             step_ns,
         )
+
+
+def _woken(side: Side) -> pl.DataFrame:
+    """``slices`` with what woke each of them."""
+    began, woken = ["pid", "cpu", "t0_ns"], ["pid", "woken_ns"]
+    latency = side.derived.table("latency").select("pid", "cpu", "woken_ns", t0_ns="t_ns")
+    slices = side.derived.table("slices").join(latency.unique(began), on=began, how="left")
+    return slices.join(side.wakers.unique(woken), on=woken, how="left").with_columns(
+        by=pl.col("by").fill_null(-1) + 1,
+        wait=pl.when(pl.col("by") >= 0).then(pl.col("t0_ns") - pl.col("woken_ns")).otherwise(0),
+    )
 
 
 @dataclass(frozen=True)
@@ -156,7 +168,7 @@ def _island(
         counts = [int((drawn["lane"] == lane).sum()) for lane in lanes]
         runs.append({"name": track.name, "ns": track.ns, "step": track.step_ns, "counts": counts})
         own_columns = {
-            **{name: drawn[name].to_numpy() for name in ("gap", "ns", "what")},
+            **{name: drawn[name].to_numpy() for name in ("gap", "ns", "what", "by", "wait")},
             "nj": track.nj,
             "mark": np.array([mark.t_ns[place] for mark in marked], dtype=np.int64),
             "lane": np.array([mark.lanes[place] for mark in marked], dtype=np.int64),
@@ -181,20 +193,23 @@ def _island(
 
 
 def _drawn(track: Track, threads: pl.Series, cpus: int) -> pl.DataFrame:
-    """All lanes, one after the other: lane, gap (since the interval before), ns, what.
+    """All lanes, one after the other: lane, gap (since the interval before), ns, what, by, wait.
 
     ``what`` is the place of the thread, or the clock in kHz.
     """
     thread = pl.col("thread").cast(pl.Enum(threads)).to_physical().cast(pl.Int64)
     khz, cluster = (pl.col(name).cast(pl.Int64) for name in ("khz", "cluster"))
     both = (
-        track.slices.select("t0_ns", "t1_ns", lane=pl.col("cpu").cast(pl.Int64), what=thread),
+        track.slices.select(
+            *("t0_ns", "t1_ns", "by", "wait"), lane=pl.col("cpu").cast(pl.Int64), what=thread
+        ),
         track.clocks.select("t0_ns", "t1_ns", lane=cluster + cpus, what=khz),
     )
     before = pl.col("t1_ns").shift(1, fill_value=0).over("lane")
-    rows = pl.concat(both).sort("lane", "t0_ns")
+    rows = pl.concat(both, how="diagonal").sort("lane", "t0_ns")
+    woken = pl.col("by", "wait").fill_null(0)
     ns = pl.col("t1_ns") - pl.col("t0_ns")
-    return rows.select("lane", "what", gap=pl.col("t0_ns") - before, ns=ns)
+    return rows.select("lane", "what", woken, gap=pl.col("t0_ns") - before, ns=ns)
 
 
 def _planes(column: Whole) -> tuple[str, bytes]:
@@ -215,7 +230,8 @@ _BUTTONS = {
 }
 _HELP = (
     "With the focus on it, <kbd>w</kbd> <kbd>s</kbd> or the wheel zoom, <kbd>a</kbd> <kbd>d</kbd> "
-    "pan, arrows go from interval to interval (with <kbd>Shift</kbd> they select), <kbd>n</kbd> "
+    "pan, arrows go from interval to interval (with <kbd>Shift</kbd> they select), and a line "
+    "leads there from the CPU that woke the thread, <kbd>n</kbd> "
     "<kbd>p</kbd> go to the next and previous difference, <kbd>Home</kbd> shows everything, "
     "<kbd>Esc</kbd> ends a selection. Drag to select a range. The address has the view, so a link "
     "to it can be mailed."

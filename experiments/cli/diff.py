@@ -72,10 +72,8 @@ def run(options: argparse.Namespace) -> int:
     :raises RequestError: no run has that name, or the two cannot be compared.
     :raises EascopeError: a run failed.
     """
-    from eascope.analysis.report import diff_page
     from eascope.analysis.run_diff import RunDiff
     from eascope.analysis.run_diff_text import record, text
-    from eascope.experiments.runs.counterfactual import counterfactual, names_of, runs_of
     from eascope.experiments.runs.finished import derived_by, platform_of
     from eascope.experiments.runs.store import find_run
     from eascope.experiments.runs.writable import check_writable
@@ -94,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
     if options.counterfactual and options.seeds:
         raise RequestError("--counterfactual: of one seed; leave --seeds out")
     if options.counterfactual:
+        from eascope.experiments.runs.counterfactual import counterfactual, names_of
+
         asked = asked or [names_of(each) for each in runs]
         found = counterfactual(asked[0], asked[1], billing, options.counterfactual)
         if options.json:
@@ -104,11 +104,15 @@ def run(options: argparse.Namespace) -> int:
     if asked and options.seeds:
         return _over_seeds(options, asked, billing)
     if asked:
+        from eascope.experiments.runs.counterfactual import runs_of
+
         platform, derived = asked[0].platform, runs_of(asked, billing)
     else:
         platform, derived = platform_of(runs[0]), [derived_by(each, billing) for each in runs]
     diff = RunDiff.of(platform, *derived)
     if page:
+        from eascope.analysis.report import diff_page
+
         write_atomic(page, diff_page(diff, options.repeat).encode())
     if options.json:
         print_json(record(diff, options.repeat))

@@ -64,7 +64,7 @@ def counterfactual(a: Resolved, b: Resolved, billed: BilledBy, most: int) -> Cou
     groups = [[choice] for choice in chosen] + ([chosen] if len(chosen) > 1 else [])
     tables = [[choice.line for choice in group] for group in groups]
     runs = runs_of([counted(a, lines) for lines in tables], billed)
-    sides = [Side.of(run, a.platform) for run in runs]
+    sides = [Side(run, a.platform) for run in runs]
     repeated = [
         Repeated(f"A{number}" if len(group) == 1 else "all", group, side)
         for number, (group, side) in enumerate(zip(groups, sides, strict=True), 1)

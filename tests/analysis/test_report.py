@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report: one file that needs nothing else, with everything that a reader must know."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eascope.analysis import figures, report
+from eascope.analysis.answer import answers
 from eascope.analysis.choice import Judged
 from eascope.analysis.compare import Comparison, comparison
 from eascope.analysis.engine import error_words
@@ -123,7 +125,7 @@ def test_text_is_escaped(compared: Compared) -> None:
     odd = controls_record(others={"<b>odd</b>": "<script>alert(1)</script>"})
     changed = replace(run, cell=replace(run.cell, controls=odd))
     text = report.page(comparison(good.platform, {**good.variants, "mainline": [changed]}), {})
-    assert "<script" not in text
+    assert "<script>" not in text
     assert "&lt;script&gt;" in text
 
 
@@ -159,8 +161,16 @@ def test_the_verdicts_come_first_and_what_does_not_differ_is_folded(
 ) -> None:
     """Every measure is in the page once."""
     order = re.findall(r'<section id="(\w+)">', page)
-    assert order[:2] == ["expectations", "parts"]
+    assert order[:3] == ["expectations", "parts", "why"]
+    why = page[page.index('<section id="why">') :].partition("</section>")[0]
+    assert "A: mainline" in why
+    assert "repeat: eascope diff " in why
     assert order.index("figures") < order.index("measures") < order.index("timeline")
+    island = page[page.index('id="answer">') :].removeprefix('id="answer">')
+    facts = json.loads(island.partition("</script>")[0])
+    assert len(facts["verdicts"]) == len(compared(2).verdicts)
+    assert facts["answer"] == list(answers(compared(2)))
+    assert facts["runs"] == {name: [f"{name}-0", f"{name}-1"] for name in compared(2).names}
     measures = page[page.index('<section id="measures">') :].partition("</section>")[0]
     shown, folded = measures.split("<details>")
     first, rest = (part.count("<tr><td") for part in (shown, folded))

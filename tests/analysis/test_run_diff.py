@@ -5,12 +5,15 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eascope.analysis import run_diff
 from eascope.analysis.derive import derive
 from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_text
 from eascope.analysis.records.cell import CELL
@@ -21,6 +24,7 @@ from eascope.analysis.window import Window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
+from eascope.engines.records import TRACE
 from eascope.experiments.cli.main import main
 from tests.support.synthetic import MS, Burst, Schedule, reseal, write_run
 from tests.support.tracefile import TraceEvent
@@ -112,14 +116,23 @@ def test_candidates_of_the_first_difference_are_printed_where_they_are_recorded(
 
 
 def test_two_equal_runs_have_no_difference(
-    platform: Platform, activity: Activity, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    platform: Platform,
+    activity: Activity,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = [write(tmp_path / name, platform, [0, 4, 1]) for name in "ab"]
     found = diff(platform, activity, runs[0], runs[1])
     assert found.same
     assert found.total_fj == 0
     assert main(["diff", *map(str, runs)]) == 0
-    assert "no difference" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "no difference" in printed
+    # The digests are kept: traces are read no more.
+    monkeypatch.setattr(run_diff, "read_trace", None)
+    assert main(["diff", *map(str, runs)]) == 0
+    assert capsys.readouterr().out == printed
 
 
 def test_the_command_prints_tables_and_exact_sums(
@@ -148,6 +161,26 @@ def test_runs_that_cannot_be_compared_are_refused_in_a_line(
     (runs[0] / "done").unlink()
     assert main(words) == 2
     assert "only finished runs are compared" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("derived", [True, False])
+def test_a_truncated_trace_is_one_line(
+    derived: bool,
+    platform: Platform,
+    activity: Activity,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also where its tables are there."""
+    runs = [write(tmp_path / name, platform, [0, 4]) for name in "ab"]
+    if derived:
+        diff(platform, activity, *runs)
+    trace = runs[1] / TRACE
+    trace.write_bytes(trace.read_bytes()[:9000])
+    assert main(["diff", *map(str, runs)]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "trace.dat" in told
 
 
 PLATFORM = load_platform("juno-r2")
@@ -197,6 +230,43 @@ def test_spans_go_forward_in_both_runs(
         assert list(moments) == sorted(moments)
     same = streams(mine)
     assert not list(edges(same, same, [{"policy0": 0}] * 2))
+
+
+class Played(SimpleNamespace):
+    """A run of random decisions, which took its energy at any moments."""
+
+    def __init__(self, taken: list[tuple[int, int, bool]], rows: list[int]) -> None:
+        ns = 4 * ENDS // 3
+        length = ns // len(rows) + 1
+        parts = [(0, 0, "active", n * length, (n + 1) * length, fj) for n, fj in enumerate(rows)]
+        schema = ["cluster", "cpu", "component", "t0_ns", "t1_ns", "energy_fj"]
+        table = pl.DataFrame(parts, schema=schema, orient="row")
+        super().__init__(
+            window=Window(0, length * len(rows)),
+            streams=streams(taken),
+            energy=Energy(table, {0: []}, PLATFORM, Window(0, length * len(rows))),
+            derived=SimpleNamespace(table=lambda _: table, cell=SimpleNamespace(tasks=())),
+            clocks=lambda _: {"policy0": 0},
+        )
+        self.digests = self.streams.digests
+
+
+ENERGIES = st.lists(st.integers(0, 10**9), min_size=1, max_size=9)
+
+
+@settings(deadline=None)  # host speed
+@given(st.lists(st.tuples(TAKEN, TAKEN, ENERGIES, ENERGIES), min_size=1, max_size=3))
+def test_spans_and_kinds_sum_to_the_difference(pairs: list[Any]) -> None:
+    """Whatever the runs decided, and however long they are."""
+    diffs = [
+        RunDiff(PLATFORM, Played(one, rows), Played(other, more))  # type: ignore[arg-type]
+        for one, other, rows, more in pairs
+    ]
+    kinds = kinds_of(diffs)
+    for seed, each in enumerate(diffs):
+        assert sum(span.fj for span in each.spans) == each.total_fj
+        assert sum(row.mj[seed] for row in kinds) == pytest.approx(each.total_fj / 1e12)
+        assert each.same == (each.a.streams.digests == each.b.streams.digests) == (not each.firsts)
 
 
 def test_kinds_sum_to_the_difference(

@@ -83,12 +83,14 @@ def tracks(draw: st.DrawFn) -> Track:
     """Any run, also one whose gaps need more than 32 bits."""
     ns = draw(st.sampled_from((50_000, 3_000_001, 20 * 10**9)))
     moments = st.lists(st.integers(0, ns), max_size=40, unique=True)
-    slices: list[tuple[str | None, str, int, int, int]] = []
+    slices: list[tuple[str | None, str, int, int, int, int, int]] = []
     for cpu in JUNO.cpus:
         edges = sorted(draw(moments))
         for begin, end in zip(edges[::2], edges[1::2], strict=False):
             task = draw(st.sampled_from((None, "a", "b")))
-            slices.append((task, f"{task}-{draw(st.integers(0, 2))} </script>", cpu, begin, end))
+            woken = draw(st.sampled_from(((0, 0), (1 + cpu, 7), (1, 10**9))))
+            thread = f"{task}-{draw(st.integers(0, 2))} </script>"
+            slices.append((task, thread, cpu, begin, end, *woken))
     clocks = []
     for cluster in JUNO.clusters:
         edges = sorted({0, ns, *draw(moments)})
@@ -100,9 +102,10 @@ def tracks(draw: st.DrawFn) -> Track:
         *("a run", ns),
         pl.DataFrame(
             slices,
-            schema=dict(
-                task=pl.String, thread=pl.String, cpu=pl.Int64, t0_ns=pl.Int64, t1_ns=pl.Int64
-            ),
+            schema={
+                **{"task": pl.String, "thread": pl.String},
+                **dict.fromkeys(("cpu", "t0_ns", "t1_ns", "by", "wait"), pl.Int64),
+            },
             orient="row",
         ),
         pl.DataFrame(clocks, schema=("cluster", "khz", "t0_ns", "t1_ns"), orient="row"),
@@ -120,6 +123,10 @@ def test_columns_decode_to_the_tables(pair: tuple[Track, Track]) -> None:
     found = columns(text)
     for place, track in enumerate(pair):
         assert intervals(text, place) == rows(track, JUNO)
+        none = [0] * track.clocks.height
+        for name in ("by", "wait"):
+            woken = track.slices.sort("cpu", "t0_ns")[name].to_list()
+            assert found[f"{'ab'[place]}_{name}"].tolist() == woken + none
         assert found[f"{'ab'[place]}_nj"].tolist() == track.nj.tolist()
         assert found[f"{'ab'[place]}_mark"].tolist() == [mark.t_ns[place]]
         assert found[f"{'ab'[place]}_lane"].tolist() == [mark.lanes[place]]
@@ -141,7 +148,7 @@ def energy(track: Track, begin: int, end: int) -> float:
 
 
 READ = """
-const { unpack, runOf, sums } = require(process.argv[1]);
+const { unpack, runOf, sums, wakerOf } = require(process.argv[1]);
 (async () => {
   const { island, ranges } = JSON.parse(require("fs").readFileSync(0, "utf8"));
   const columns = await unpack(island), runs = [0, 1].map((place) => runOf(island, columns, place));
@@ -158,13 +165,17 @@ const { unpack, runOf, sums } = require(process.argv[1]);
     });
     return [sums(island, run, from, to), drawn];
   }));
-  console.log(JSON.stringify(answer));
+  const wakers = runs.map((run) => run.cpus.map((lane) => [wakerOf(run, lane, 0), lane.t0[0]]));
+  console.log(JSON.stringify([answer, wakers]));
 })();
 """
 
 
 def test_sums_of_a_range_are_those_of_the_tables() -> None:
-    """And a frame draws at most a piece per pixel and lane, which have all of a lane's time."""
+    """And a frame draws at most a piece per pixel and lane, which have all of a lane's time.
+
+    Each thread was woken on the next CPU, that of the last one by nobody.
+    """
     if not shutil.which("node"):
         pytest.skip("no node")
     draws = np.random.default_rng(1)
@@ -174,6 +185,8 @@ def test_sums_of_a_range_are_those_of_the_tables() -> None:
         for cpu in JUNO.cpus:
             edges = np.sort(draws.choice(ns, 2 * many, replace=False)).astype(np.int64)
             names = {"task": ["t"] * many, "thread": ["t-0"] * many, "cpu": [cpu] * many}
+            woken = {"by": [cpu + 2 if cpu < 5 else 0] * many, "wait": [5] * many}
+            names |= woken
             parts.append(pl.DataFrame({**names, "t0_ns": edges[::2], "t1_ns": edges[1::2]}))
         clocks = {"cluster": [0, 1], "khz": [450_000, 600_000], "t0_ns": [0, 0], "t1_ns": [ns] * 2}
         nj = draws.integers(0, 50_000, size=ns // STEP_NS)
@@ -182,7 +195,17 @@ def test_sums_of_a_range_are_those_of_the_tables() -> None:
     ranges += [tuple(sorted(draws.choice(ns, 2).tolist())) for _ in range(30)]
     asked = json.dumps({"island": json.loads(island(JUNO, pair, [], [])), "ranges": ranges})
     script = REPO / "analysis" / "timeline.js"
-    answer = json.loads(run(["node", "-e", READ, script], stdin=asked.encode()))
+    answer, wakers = json.loads(run(["node", "-e", READ, script], stdin=asked.encode()))
+    for track, found in zip(pair, wakers, strict=True):
+        for cpu, (waker, t0_ns) in zip(JUNO.cpus, found, strict=True):
+            if cpu == JUNO.cpus[-1]:
+                assert waker is None
+                continue
+            t_ns = t0_ns - 5
+            ran = track.slices.filter(pl.col("cpu") == cpu + 1, pl.col("t0_ns") <= t_ns)
+            busy = ran.filter(pl.col("t1_ns") > t_ns).height
+            at = ran.height - 1 if busy else -1
+            assert waker == {"cpu": cpu + 1, "t": t_ns, "at": at}
     for (begin, end), both in zip(ranges, answer, strict=True):
         for track, (found, drawn) in zip(pair, both, strict=True):
             own = [
@@ -204,6 +227,7 @@ def test_too_large_a_page_keeps_what_is_around_the_differences() -> None:
     ns, many = 10**10, 20_000
     edges = np.sort(draws.choice(ns, 2 * many, replace=False)).astype(np.int64)
     names = {"task": ["t"] * many, "thread": ["t-0"] * many, "cpu": [0] * many}
+    names |= {"by": [1] * many, "wait": [9] * many}
     slices = pl.DataFrame({**names, "t0_ns": edges[::2], "t1_ns": edges[1::2]})
     clocks = {"cluster": [0, 1], "khz": [450_000, 600_000], "t0_ns": [0, 0], "t1_ns": [ns] * 2}
     track = Track("x", ns, slices, pl.DataFrame(clocks), np.full(1000, 9), ns // 1000)
@@ -247,6 +271,8 @@ def test_a_runs_columns_and_marks(
         assert int(track.nj.sum()) == round(whole / 1e6)
         assert len(track.nj) == -(-track.ns // track.step_ns)
         ran = side.derived.table("slices")
+        assert (track.slices["by"] == track.slices["cpu"] + 1).all()
+        assert set(track.slices["wait"]) == {20_000}
         assert overlap(track.slices, 0, track.ns) == int((ran["t1_ns"] - ran["t0_ns"]).sum())
     clock, wake = marks(diff)
     assert (clock.lanes, clock.t_ns) == ((NONE, 7), (5 * MS, 5 * MS))

@@ -51,7 +51,10 @@ def track(name: str, intervals: int) -> Track:
         edges = np.sort(draws.choice(ns, 2 * each, replace=False)).astype(np.int64)
         threads = [f"task{number}" for number in draws.integers(THREADS, size=each)]
         times = {"t0_ns": edges[::2], "t1_ns": edges[1::2]}
-        parts.append(pl.DataFrame({"task": threads, "thread": threads, "cpu": cpu, **times}))
+        woken = {"by": draws.integers(9, size=each), "wait": draws.integers(10**6, size=each)}
+        parts.append(
+            pl.DataFrame({"task": threads, "thread": threads, "cpu": cpu, **times, **woken})
+        )
     at = np.arange(0, ns, 4_000_000)
     clock = {"khz": 10**6 + at % 7 * 10**5, "t0_ns": at, "t1_ns": at + 4_000_000}
     clocks = pl.concat([pl.DataFrame({"cluster": number, **clock}) for number in range(3)])
@@ -155,7 +158,9 @@ def test_keys_pointer_address_and_print(browser: Any, tmp_path: Path) -> None:
     shown.keyboard.press("n")
     assert told.inner_text() == "difference 2 of 5000: wake-up 1000000"
     shown.keyboard.press("ArrowDown")
-    assert re.fullmatch(r"A, CPU 1, \S+, 0\.\d+ to 0\.\d+ s, \d+ MHz, \d+ mW", told.inner_text())
+    assert re.fullmatch(
+        r"A, CPU 1, \S+, 0\.\d+ to 0\.\d+ s, \d+ MHz, \d+ mW(, woken .*)?", told.inner_text()
+    )
     shown.keyboard.press("Home")
     assert address() == [0, SECONDS * 10**9]
     box = view.bounding_box()

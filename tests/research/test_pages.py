@@ -113,6 +113,23 @@ def test_a_record_names_command_versions_and_commit(file: str, stated: dict[str,
     assert re.search(commit, f"{origin.versions.get('eascope', '')} {origin.made_from}")
 
 
+def test_no_recorded_run_takes_less_than_its_loads_floor() -> None:
+    """Of all pages, in the setup of the bounds: a run that did the load's work, but for 1 %."""
+    bounds = records_of(STUDIES / "bounds")["record"]
+    floors = {(load["platform"], load["scenario"]): load["floor_mj"] for load in bounds["loads"]}
+    compared = 0
+    for name in COMPARED:
+        record = records_of(STUDIES / name)["record"]
+        keys = ("platform", "scenario", "conditions", "variant")
+        work = {tuple(cell[key] for key in keys): cell["work"] for cell in record["cells"]}
+        for row in record["by_seed"]:
+            where = tuple(row[key] for key in keys)
+            if where[:2] in floors and where[2] == "source" and (work[where] or 0) > -1:
+                compared += 1
+                assert min(row["energy_mj"]) >= 0.99 * floors[where[:2]], where
+    assert compared > len(floors)
+
+
 def test_a_page_says_which_files_are_others_than_its_runs_had() -> None:
     file = "experiments/scenarios/smoke.toml"
     text = (ROOT / file).read_text()

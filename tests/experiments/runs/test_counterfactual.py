@@ -41,7 +41,7 @@ def own_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def sides(resolved: Resolved, *forced: list[str]) -> list[Side]:
     runs = runs_of([counted(resolved, lines) for lines in forced], BilledBy(None))
-    return [Side.of(run, PLATFORM) for run in runs]
+    return [Side(run, PLATFORM) for run in runs]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_a_line_that_never_comes_changes_no_byte(resolved: Resolved, control: Si
     for name in (TRACE, COUNTERS):
         assert (control.derived.run / name).read_bytes() == (other.derived.run / name).read_bytes()
     assert diff.same
-    assert control.streams.digest == other.streams.digest
+    assert control.digest == other.digest
     assert diff.total_fj == 0
     one, _ = elsewhere(control)
     (choice,) = named(control, [(one, one)])

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.placements import Placement, Search, check_loads, fixed, placed
 from eascope.experiments.runs.request import Request, Resolved, resolve
 from eascope.host.errors import RequestError
+from tests.support.command import json_inside, output_of
 
 
 def names(scenario: str = "uclamp/capped-tasks-spread") -> Resolved:
@@ -89,3 +91,33 @@ def test_what_cannot_be_placed_or_bounded() -> None:
     assert "changes its CPUs" in fixed(names("uclamp/frequency-spike").scenario.tasks[0])
     with pytest.raises(RequestError, match=r"eas/sched-pipe has programs.*allowed"):
         check_loads(names("eas/sched-pipe"))
+
+
+PAIR = """\
+summary = "Two that fit anywhere"
+source = "a test"
+loads = "a test's"
+task = [{ name = "job", count = 2, phase = [{ run_us = 3_000, period_us = 16_000 }] }]
+window = { warmup_ms = 200, short_ms = 400, full_ms = 1_000 }
+"""
+
+
+@pytest.mark.guest
+def test_the_best_placement_repeated_by_its_lines_takes_its_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """rt-app runs the file that a board would be given, in another window."""
+    monkeypatch.setenv("EASCOPE_RUNS", str(tmp_path / "runs"))
+    (tmp_path / "pair.toml").write_text(PAIR)
+    board, where = tmp_path / "board.json", ("--platform", "juno-r2")
+    asked = ("bound", str(tmp_path / "pair.toml"), *where, "--seeds", "1", "--out", str(board))
+    found = json_inside(*asked)
+    assert found["complete"]
+    assert found["floor_mj"] < min(found["placement_mj"], found["mainline_mj"])
+    assert sorted(found["placement"].values()) == [0, 1]
+    output_of("scenario", "import", str(board), "--out", str(tmp_path / "board.toml"))
+    words = ("--variant", "mainline", "--scenario", str(tmp_path / "board.toml"))
+    again = json_inside("run", *where, *words)
+    assert again["work_share"]["little"] > 0.99
+    power_mw = 1e3 * again["energy_j"]["total"] / again["window_s"]
+    assert power_mw == pytest.approx(found["placement_mj"] / 0.4, rel=0.05)
