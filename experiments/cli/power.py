@@ -12,9 +12,7 @@ from eascope.experiments.cli.output import print_json
 from eascope.host.errors import RequestError, bad_input, unknown
 from eascope.host.table import Table
 
-SUMMARY = (
-    "predict power from measured events, or make powers of a platform from freqbench's results"
-)
+SUMMARY = "predict power from measured events, or read freqbench's results"
 EXAMPLE = "eascope power predict --core cortex-a15 --csv rows.csv"
 
 #: What ``eascope power`` can be asked to do, and what it needs for it.
