@@ -31,7 +31,7 @@ from eascope.experiments.scenario.checks import (
 )
 from eascope.experiments.scenario.clamps import CPUS
 from eascope.experiments.scenario.conditions import ConditionsFile, SourceConditions
-from eascope.experiments.scenario.events import EventFile, events_of
+from eascope.experiments.scenario.events import KERNEL_THREAD, EventFile, events_of
 from eascope.experiments.scenario.groups import GroupFile, groups_of
 from eascope.experiments.scenario.interrupts import MOST_TIMERS, InterruptFile, interrupts_of
 from eascope.experiments.scenario.jobs import jobs_of, meeting
@@ -190,9 +190,8 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
 
 def _kernel_threads(top: Place, own: ScenarioFile) -> tuple[tuple[str, tuple[int, ...]], ...]:
     for name in own.kernel_threads:
-        if not re.fullmatch(r"[\w:/.-]{1,15}", name):
-            allowed = "a kernel thread's name of up to 15 characters, such as kswapd0"
-            raise top.inside("kernel_threads").error(name, allowed)
+        if not re.fullmatch(KERNEL_THREAD.schema["pattern"], name):
+            raise top.inside("kernel_threads").error(name, KERNEL_THREAD.allowed)
     return tuple(own.kernel_threads.items())
 
 

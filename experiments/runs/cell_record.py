@@ -24,9 +24,10 @@ from eascope.analysis.records.cell import (
 )
 from eascope.engines.base import Identity
 from eascope.experiments.runs.request import Resolved, without_rates
-from eascope.experiments.scenario.model import Move, Write
+from eascope.experiments.scenario.model import Bind, Move, Write
 from eascope.experiments.scenario.workload import FTRACE, Workload
 from eascope.kernels.build import KernelArtefact
+from eascope.kernels.state import cpu_list
 from eascope.power.given import given_record
 from eascope.rootfs.image import ImageArtefact
 
@@ -101,9 +102,11 @@ def cell_record(  # noqa: PLR0913 - all by keyword; each is a part of the record
     )
 
 
-def _event(event: Write | Move) -> str:
+def _event(event: Write | Move | Bind) -> str:
     if isinstance(event, Move):
         return f"{event.at_ms} {event.task} > {event.group.name}"
+    if isinstance(event, Bind):
+        return f"{event.at_ms} {event.thread} > {cpu_list(event.cpus)}"
     return f"{event.at_ms} {event.path}={event.value}"
 
 

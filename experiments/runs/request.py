@@ -31,6 +31,8 @@ from eascope.host.errors import RequestError, bad_input, names_allowed
 from eascope.host.strict import shown_path
 from eascope.kernels.naming import variant_named, variant_names
 from eascope.kernels.own import NO_OWN, Own, read_own
+from eascope.kernels.releases import DEFAULT
+from eascope.kernels.releases import number as version_number
 from eascope.kernels.state import on_platform
 from eascope.kernels.switches import ONLINE_CPU, check_switches
 from eascope.kernels.variants import LISTING, Kernel, Variant, load_catalogue
@@ -38,6 +40,8 @@ from eascope.power.given import DEFAULT_MODEL, GivenModel, as_given
 
 #: `Request.control_words`: all that the scenario's source had.
 SOURCE_CONDITIONS = "source-conditions"
+#: From this Linux on schedutil's worker may run on any CPU, where a driver may be called from any.
+MOVABLE_WORKERS = (6, 15)
 #: A platform with the powers of the energy model that the kernel is given, which may be wrong.
 GivenPlatform = NewType("GivenPlatform", Platform)
 
@@ -166,6 +170,7 @@ def resolve(request: Request, files: Files | None = None) -> Resolved:
     variant = replace(variant, boot=f"{variant.boot} {scenario.boot}".strip())
     check_switches(variant.name, variant.boot, variant.switches, platform)
     _check_begins(scenario, kernel, asked)
+    _check_workers(scenario, kernel, platform)
     check_series_have(request.controls.events, kernel, variant.name)
     return Resolved(
         request=request,
@@ -189,6 +194,24 @@ def _check_begins(scenario: Scenario, kernel: Kernel, variant: Variant) -> None:
             f"{shown_path(scenario.path)}: window.from: {variant.name} does not boot as mainline; "
             "use variants that differ from it in switches alone, such as cas and feec-b"
         )
+
+
+def _check_workers(scenario: Scenario, kernel: Kernel, platform: Platform) -> None:
+    """Check that schedutil has the workers whose CPUs a scenario states, and may run there."""
+    release = kernel.release or DEFAULT
+    ours = kernel.tree is None and not kernel.own  # else a person's patch may let it
+    bound = ours and version_number(release) < MOVABLE_WORKERS
+    there = [f"sugov:{own.cpus[0]}" for own in platform.clusters if not platform.fast_switch]
+    for name in scenario.bound_threads:
+        if name.startswith("sugov:") and (bound or name not in there):
+            allowed = (
+                f"Linux {release} binds it to its policy; use a variant of Linux 7.3"
+                if bound
+                else f"allowed: {', '.join(there)}"
+                if there
+                else "there is none with fast switch; use --no-fast-switch or --dvfs board"
+            )
+            raise RequestError(f"{shown_path(scenario.path)}: kernel thread {name}: {allowed}")
 
 
 def _check_memory(

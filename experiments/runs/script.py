@@ -9,9 +9,10 @@ from eascope.engines.base import Elision
 from eascope.experiments.rtapp.compiler import latest_begin_ms, memory_name, process_of
 from eascope.experiments.runs.trace_events import TRACE_EVENTS
 from eascope.experiments.scenario import groups, interrupts, members, recorded
-from eascope.experiments.scenario.model import Move, Scenario, Task, Write
+from eascope.experiments.scenario.model import Bind, Move, Scenario, Task, Write
 from eascope.experiments.scenario.program import MEASURED
 from eascope.experiments.scenario.workload import Workload
+from eascope.kernels.state import cpu_list
 from eascope.kernels.switches import (
     ACTIVATIONS,
     ENERGY_AWARE,
@@ -137,9 +138,7 @@ def script(  # noqa: PLR0913 - all by keyword; each is a part of the script
         *members.transactions(scenario),
         "exit",
     ]
-    threads = [
-        f"affinity {name} {' '.join(map(str, cpus))}" for name, cpus in scenario.kernel_threads
-    ]
+    threads = [_affinity(name, cpus) for name, cpus in scenario.kernel_threads]
     head = [
         *_switches(scenario, first),
         *threads,
@@ -318,8 +317,12 @@ def _forced(forced: str | None) -> list[str]:
     return [*lines, *[NEVER] * (FORCED_LINES - len(lines))]
 
 
+def _affinity(thread: str, cpus: Iterable[int]) -> str:
+    return f"affinity {thread} {' '.join(map(str, cpus))}"
+
+
 def _events(
-    scenario: Scenario, events: Iterable[Write | Move], workload: Workload, traced: bool
+    scenario: Scenario, events: Iterable[Write | Move | Bind], workload: Workload, traced: bool
 ) -> Iterator[str]:
     """Lines of events, each with a marker in the trace."""
     tasks = {task.name: task for task in scenario.tasks}
@@ -330,6 +333,9 @@ def _events(
             done = f"{event.task} > {event.group.name}"
             for thread in _threads(scenario, workload, tasks[event.task]):
                 yield f"move {thread} {event.group.path}"
+        elif isinstance(event, Bind):
+            done = f"{event.thread} > {cpu_list(event.cpus)}"
+            yield _affinity(event.thread, event.cpus)
         else:
             done = f"{event.path} = {event.value}"
             if event.path.startswith(groups.ROOT):

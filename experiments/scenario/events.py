@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,9 @@ from eascope.experiments.scenario.groups import (
     check_change,
     group_of,
 )
-from eascope.experiments.scenario.model import Move, Task, WindowLengths, Write
+from eascope.experiments.scenario.model import Bind, Move, Task, WindowLengths, Write
 from eascope.experiments.scenario.program import Program
-from eascope.host.keys import Context, Form, WrongValue, entries_of, key, maybe, named
+from eascope.host.keys import Context, Form, WrongValue, entries_of, key, maybe, named, text_form
 from eascope.kernels.state import cpu_list
 from eascope.kernels.switches import (
     ENERGY_AWARE,
@@ -50,9 +51,17 @@ WRITE = Form(
 )
 
 
+_THREAD = re.compile(r"^[\w:/.-]{1,15}$")
+KERNEL_THREAD = text_form(
+    _THREAD.fullmatch,
+    "a kernel thread's name of up to 15 characters, such as kswapd0",
+    _THREAD.pattern,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class EventFile(Changeable):
-    """What is done within the window: it writes, or CPUs, a task or a group change."""
+    """What is done within the window: it writes, or CPUs, a task, a group or a thread change."""
 
     at_ms: int = key("time after the window begins", 0, 3_000_000, "ms")
     write: tuple[str, str] | None = maybe("a kernel file and what is written to it", form=WRITE)
@@ -60,6 +69,7 @@ class EventFile(Changeable):
     online: tuple[int, ...] = key("CPUs to bring online", form=CPUS, default=())
     task: str | None = maybe("task to move to group", form=named("the name of a task"))
     group: str | None = maybe("where the task goes, or the group to change", form=A_GROUP)
+    kernel_thread: str | None = maybe("the kernel thread that goes to cpus", form=KERNEL_THREAD)
 
 
 def events_of(
@@ -70,13 +80,13 @@ def events_of(
     tasks: Mapping[str, Task],
     programs: Sequence[Program],
     bound: Sequence[tuple[str, set[int]]],
-) -> tuple[Write | Move, ...]:
+) -> tuple[Write | Move | Bind, ...]:
     """The events, in the order of their times.
 
     :param bound: what else stays on some CPUs, in words, and on which.
     :raises RequestError: one line: file, key, value, what is allowed.
     """
-    events: list[Write | Move] = []
+    events: list[Write | Move | Bind] = []
     off: set[int] = set()
     homes = {task.name: task.group for task in tasks.values()}
     within = {group.name: group.cpus for group in groups}
@@ -106,12 +116,7 @@ def events_of(
             elif own.cpus is not None:
                 within[own.group or ""] = own.cpus
         else:
-            place.only(("at_ms", "write"))
-            own.need("write")
-            write = Write(own.at_ms, *(own.write or ("", "")))
-            if other := allowed_boost(write.path, write.value, platform):
-                raise place.error("write", other)
-            events.append(write)
+            events.append(_of_kernel(own, platform))
         key = hotplug or "group"
         if off and key in place.data:
             sets = [*bound]
@@ -163,6 +168,21 @@ def _hotplug(key: str, own: EventFile, platform: Platform, off: set[int]) -> lis
             deepest = "it counts as in its deepest idle state, and this one is none that is off"
             raise place.error(key, f"no CPU of {platform.cluster_of(cpu).name}: {deepest}")
     return [Write(at_ms, ONLINE.format(cpu), "0") for cpu in cpus]
+
+
+def _of_kernel(own: EventFile, platform: Platform) -> Write | Bind:
+    """A thread of the kernel goes to other CPUs, or a file of it is written."""
+    place = own.place
+    if own.kernel_thread is not None:
+        place.only(("at_ms", "kernel_thread", "cpus"))
+        own.need("cpus")
+        return Bind(own.at_ms, own.kernel_thread, own.cpus or ())
+    place.only(("at_ms", "write"))
+    own.need("write")
+    write = Write(own.at_ms, *(own.write or ("", "")))
+    if other := allowed_boost(write.path, write.value, platform):
+        raise place.error("write", other)
+    return write
 
 
 def _of_group(

@@ -274,6 +274,15 @@ class Move:
 
 
 @dataclass(frozen=True)
+class Bind:
+    """A thread of the kernel that goes to some CPUs ``at_ms`` after the window's start."""
+
+    at_ms: int
+    thread: str
+    cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A scenario, checked against one platform."""
 
@@ -294,7 +303,7 @@ class Scenario:
     source_conditions: SourceConditions | None = None
     frames: FramesRecord | None = None
     #: In the order of time.
-    writes: tuple[Write | Move, ...] = ()
+    writes: tuple[Write | Move | Bind, ...] = ()
     #: How much later its tasks start than others': by then the agent has given all of them what
     #: rt-app cannot. The same on every kernel, also on one without such an attribute.
     placing_ms: int = 0
@@ -318,6 +327,12 @@ class Scenario:
     def written_paths(self) -> list[str]:
         """The files that its events write."""
         return [event.path for event in self.writes if isinstance(event, Write)]
+
+    @property
+    def bound_threads(self) -> list[str]:
+        """Threads of the kernel whose CPUs it states, before the window or within it."""
+        own = [event.thread for event in self.writes if isinstance(event, Bind)]
+        return [*(name for name, _ in self.kernel_threads), *own]
 
     @property
     def offline(self) -> tuple[int, ...]:
@@ -354,7 +369,7 @@ class Scenario:
         writes = (
             event
             for event in self.writes
-            if isinstance(event, Move) or not event.path.endswith(f"/{LATENCY_NICE}")
+            if not isinstance(event, Write) or not event.path.endswith(f"/{LATENCY_NICE}")
         )
         return replace(
             self,

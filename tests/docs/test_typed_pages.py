@@ -57,6 +57,7 @@ NOT_TYPED = {
     "sweep opp-sweep": CAMPAIGN,
     "table opp-sweep": CAMPAIGN,
     "make power-calibration": MEASUREMENTS,
+    "power freqbench": MEASUREMENTS,
 }
 
 

@@ -226,6 +226,37 @@ def test_equal_cpus_have_no_eas_and_no_switch_of_eas(
     assert not without_eas(resolve(Request("juno-r2", variant, "smoke")))
 
 
+def test_schedutils_worker_moves_where_the_kernel_lets_it(tmp_path: Path) -> None:
+    """Linux 6.12 binds it, and it is not there with fast switch."""
+    asked = replace(
+        REQUEST,
+        platform="pixel6",
+        scenario="boards/worker-moves",
+        variant="mainline@7.3",
+        source_conditions=True,
+    )
+    assert resolve(asked).scenario.bound_threads == 5 * ["sugov:6"]
+    for wrong, words in (
+        (replace(asked, variant="mainline"), "Linux 6.12 binds it to its policy; use a variant of"),
+        (replace(asked, source_conditions=False), "there is none with fast switch; use --no-fast"),
+    ):
+        with pytest.raises(
+            RequestError, match=f"worker-moves.toml: kernel thread sugov:6: {words}"
+        ):
+            resolve(wrong)
+    (path := tmp_path / "own.toml").write_text(
+        resolve(asked).scenario.path.read_text().replace("sugov:6", "sugov:5")
+    )
+    with pytest.raises(RequestError, match="sugov:5: allowed: sugov:0, sugov:4, sugov:6"):
+        resolve(replace(asked, scenario=str(path)))
+    patch = tmp_path / "own.patch"
+    patch.write_text(
+        "--- a/kernel/sched/syscalls.c\n+++ b/kernel/sched/syscalls.c\n@@ -1 +1 @@\n-a\n+b\n"
+    )
+    own = read_own([], [f"moves={patch}"])
+    assert resolve(replace(asked, variant="moves", own=own)).kernel.own
+
+
 def test_a_latency_nice_that_no_kernel_knows_is_named() -> None:
     """Once for each variant, whichever comes first."""
     scenario = "latnice/eventfd-wakeup"

@@ -222,6 +222,27 @@ def test_events_are_written_within_the_window(artefacts: Artefacts, tmp_path: Pa
             prepared(scenario=str(wrong))
 
 
+def test_an_event_moves_a_thread_of_the_kernel(artefacts: Artefacts, tmp_path: Path) -> None:
+    text = (REPO / "experiments" / "scenarios" / "smoke.toml").read_text()
+    event = '[[event]]\nat_ms = 100\nkernel_thread = "rcu_preempt"\ncpus = "little"\n'
+    (path := tmp_path / "smoke.toml").write_text(text + event)
+    cell = prepared(scenario=str(path))
+    lines = cell.machine.script.decode().splitlines()
+    assert lines[lines.index("until-ms 100") + 1 :][:2] == [
+        "affinity rcu_preempt 0 1 2 3",
+        "write /sys/kernel/tracing/trace_marker eascope: rcu_preempt > 0-3",
+    ]
+    assert cell.record.window.writes == ("100 rcu_preempt > 0-3",)
+    for old, new, message in (
+        ('cpus = "little"\n', "", r"event\[0\].cpus is missing"),
+        ('"rcu_preempt"', '"a b"', r"kernel_thread = 'a b': allowed: a kernel thread's name"),
+        ('"little"', '"little"\nweight = 5', r"event\[0\].weight"),
+    ):
+        path.write_text(text + event.replace(old, new))
+        with pytest.raises(RequestError, match=message):
+            prepared(scenario=str(path))
+
+
 def test_the_seed_shifts_rt_app_itself(artefacts: Artefacts) -> None:
     """Before its barrier threads are made and placed, which their own offsets do not move."""
     for most, controls in ((1_000_000, Controls()), (16_000, Controls(noise=False))):
