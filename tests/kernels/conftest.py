@@ -16,7 +16,7 @@ pytest.register_assert_rewrite(
     "tests.kernels.exceptions",
     *(
         f"tests.support.{name}_checks"
-        for name in ("base", "feec", "latnice", "push", "schedmc", "sum", "sum_eas")
+        for name in ("base", "blocked_tick", "feec", "latnice", "push", "schedmc", "sum", "sum_eas")
     ),
 )
 
