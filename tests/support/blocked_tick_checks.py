@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import FEATURES, SCHED_DEBUG, STATS
 from tests.support.kernel_guest import boot
@@ -29,16 +30,16 @@ def check_decays(kernel: KernelArtefact, platform: Platform, folder: Path, *, on
         *domains,
         f"write {FEATURES} {'BLOCKED_TICK' if on else 'NO_BLOCKED_TICK'}",
         "trace-setup 4096 lisa:lisa__sched_pelt_cfs",
-        f"spawn hog /bin/hog -c {CPU}",
-        # Longer than any interval of load balance before.
-        "sleep-ms 700",
-        "kill hog",
+        # It runs for longer than any interval of load balance before, and then sleeps.
+        f"spawn hog /bin/hog -c {CPU} -r 700000 -p 2000000",
+        "sleep-ms 720",
         f"write {STATS} 0",
         f"write {TRACING}/tracing_on 1",
         f"sleep-ms {IDLE_MS}",
         f"write {TRACING}/tracing_on 0",
         f"collect {STATS} stats.txt",
         f"collect {TRACING}/trace trace.txt",
+        "kill hog",
     ]
     done = boot(
         kernel.image,
@@ -64,10 +65,12 @@ def check_decays(kernel: KernelArtefact, platform: Platform, folder: Path, *, on
         assert len(utils) < 5
 
 
-def check_utilized(
-    kernel: KernelArtefact, platform: Platform, folder: Path, *, utilized: bool
-) -> None:
-    """A CPU with an eighth of its time used, which is idle for 14 ms in a row."""
+def check_utilized(kernel: KernelArtefact, _: Platform, folder: Path, *, utilized: bool) -> None:
+    """A CPU with an eighth of its time used, which is idle for 14 ms in a row.
+
+    On pixel6, whose CPUs have two idle states.
+    """
+    platform = load_platform("pixel6")
     usage = f"/sys/devices/system/cpu/cpu{CPU}/cpuidle/state1/usage"
     script = [
         f"spawn hog /bin/hog -c {CPU} -r 2000 -p 16000",
