@@ -3,8 +3,8 @@
 
 At each decision EAS reads the utilization of all CPUs. That of an idle CPU was last updated some
 time ago, and has decayed since, which EAS does not see. The command runs the variants that
-`boards` compares for the tick of an idle CPU, seed 0, with the events of load tracking, and writes
-``boards/ages.json``. An update that changes no signal, within a ms of the last one, is no event.
+`blocked-tick` compares, seed 0, with the events of load tracking, and writes
+``blocked-tick/ages.json``. An update within a ms of the last one may be no event.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from eascope.experiments.runs.store import Run
 from research.plan import STUDIES
 from research.run import study_command, table
 
-STUDY = STUDIES / "boards"
+STUDY = STUDIES / "blocked-tick"
 PLATFORM, SCENARIO = "pixel6", "boards/periodic-24"
 VARIANTS = ("mainline", "blocked-tick", "teo-utilized", "teo-utilized-blocked-tick")
 UPDATED, STOPPED = "lisa__sched_pelt_cfs", "tick_stop"
