@@ -43,6 +43,7 @@ FEATURES_OF: dict[str, tuple[str, ...]] = {
     "feec": (),
     "latnice": (),
     "schedmc": (),
+    "blocked-tick": ("NO_BLOCKED_TICK",),
     "push": ("NO_FAIR_PUSH_STUCK", "NO_FAIR_PUSH_IDLE"),
 }
 #: Files of each series in debugfs, and what they hold.
@@ -75,6 +76,7 @@ FILES_OF: dict[str, dict[str, str]] = {
         "sched_mc_keep_misfit": "1",
         "sched_asym_packing": "0",
     },
+    "blocked-tick": {},
 }
 for _both, _one in (("sum-feec", "feec"), ("sum-push", "push")):
     FEATURES_OF[_both], FILES_OF[_both] = FEATURES_OF[_one], dict(FILES_OF[_one])

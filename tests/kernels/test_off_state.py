@@ -83,6 +83,7 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "feec": ("mainline", "feec-a"),
     "latnice": ("mainline", "latnice-off"),
     "schedmc": ("cas", "schedmc-0"),
+    "blocked-tick": ("mainline", "blocked-tick-off"),
     "sum": ("max-nospare0", "uclamp-sum"),
     "latnice@7.3": ("mainline@7.3", "latnice-off@7.3"),
     "feec@7.3": ("mainline@7.3", "feec-a1@7.3"),

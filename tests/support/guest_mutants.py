@@ -12,6 +12,7 @@ from eascope.kernels.build import KernelArtefact
 from tests.kernels import exceptions
 from tests.support import (
     base_checks,
+    blocked_tick_checks,
     feec_checks,
     feec_delay_checks,
     feec_push_checks,
@@ -67,6 +68,7 @@ _QUEUES: Mapping[str, tuple[tuple[ModuleType, ...], Mapping[str, GuestCase]]] = 
     "push": ((push_checks,), push_checks.CASES),
     "latnice": ((latnice_checks,), latnice_checks.CASES),
     "schedmc": ((schedmc_checks,), schedmc_checks.CASES),
+    "blocked-tick": ((blocked_tick_checks,), {}),
 }
 
 

@@ -30,6 +30,7 @@ BUSIEST = {
     **{"base": "mainline", "feec": "feec-c", "push": "push-v8", "sum": "uclamp-sum-fixed"},
     **{"sum-feec": "sum-feec-d", "sum-push": "sum-push", "latnice": "latnice-idlegate-aged"},
     "schedmc": "schedmc-2-asym",
+    "blocked-tick": "blocked-tick",
 }
 #: What else is switched on.
 BESIDES = {

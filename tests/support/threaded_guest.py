@@ -31,6 +31,7 @@ from tests.support.waiting import HANG_S, until
 #: Counters of each kernel that are not zero under stress with all of `busy_switches`.
 WORKS = {
     "base": (),
+    "blocked-tick": ("tick_idle", "tick_blocked"),
     "feec": ("feec_tie_nr", "push_moved", "tick_check", "misfit_push"),
     "latnice": ("latnice_skip", "pack_miss", "idle_gated"),
     "push": ("push_check", "tick_check"),
