@@ -29,8 +29,9 @@ def cost_s(scenario: str, noise: bool, out: Path) -> float:
             "juno-r2", "mainline", scenario, seed=seed, controls=Controls(noise=noise)
         )
         cell = prepare(resolve(request))
+        run = cell.resolved.engine.run
         total += min(
-            cell.resolved.engine.run(cell.machine, out / f"{scenario}-{noise}-{seed}-{number}").cpu_s
+            run(cell.machine, out / f"{scenario}-{noise}-{seed}-{number}").cpu_s
             for number in range(REPEATS)
         )
     return total
