@@ -30,7 +30,9 @@ def cost_s(scenario: str, noise: bool, out: Path) -> float:
         )
         cell = prepare(resolve(request))
         total += min(
-            cell.resolved.engine.run(cell.machine, out / f"{scenario}-{noise}-{seed}-{number}").cpu_s
+            cell.resolved.engine.run(
+                cell.machine, out / f"{scenario}-{noise}-{seed}-{number}"
+            ).cpu_s
             for number in range(REPEATS)
         )
     return total
