@@ -31,7 +31,9 @@ def cost_s(scenario: str, noise: bool, out: Path) -> float:
         cell = prepare(resolve(request))
         run = cell.resolved.engine.run
         total += min(
-            run(cell.machine, out / f"{scenario}-{noise}-{seed}-{number}").cpu_s
+            cell.resolved.engine.run(
+                cell.machine, out / f"{scenario}-{noise}-{seed}-{number}"
+            ).cpu_s
             for number in range(REPEATS)
         )
     return total
