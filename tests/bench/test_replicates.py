@@ -31,9 +31,7 @@ def cost_s(scenario: str, noise: bool, out: Path) -> float:
         cell = prepare(resolve(request))
         run = cell.resolved.engine.run
         total += min(
-            cell.resolved.engine.run(
-                cell.machine, out / f"{scenario}-{noise}-{seed}-{number}"
-            ).cpu_s
+            run(cell.machine, out / f"{scenario}-{noise}-{seed}-{number}").cpu_s
             for number in range(REPEATS)
         )
     return total
