@@ -41,9 +41,9 @@ def read_rails(path: Path, platform: Platform) -> tuple[Rails, list[str]]:
             others.append(f"{cluster.name} {khz}")
     for name, powers in rails.items():
         if not powers:
-            khz = ", ".join(str(opp.khz) for opp in platform.cluster(name).opps)
+            allowed = ", ".join(str(opp.khz) for opp in platform.cluster(name).opps)
             raise RequestError(
-                f"{path}: no figure of {name} of {platform.name} at one of {khz} kHz"
+                f"{path}: no figure of {name} of {platform.name} at one of {allowed} kHz"
             )
     return rails, others
 

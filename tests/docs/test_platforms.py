@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from eascope.configs.inherit import activity_of
 from eascope.configs.platform_file import load_platform
 from eascope.experiments.runs.request import Request, resolve
 from eascope.power.choice import power_model
+from eascope.power.stated import StatedPower
 from tests.support.repo import REPO
 
 FOLDER = REPO / "docs/recipes/platforms"
@@ -16,15 +16,15 @@ FOLDER = REPO / "docs/recipes/platforms"
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
 def test_an_example_can_be_run_by_its_meter(path: Path) -> None:
-    names = resolve(Request(str(path), "mainline", "smoke"))
-    assert power_model(None, names.platform, names.activity).name == "measured"
+    resolved = resolve(Request(str(path), "mainline", "smoke"))
+    assert power_model(None, resolved.platform, resolved.activity).name == "measured"
 
 
 def test_what_a_further_busy_cpu_adds() -> None:
     """One figure for each CPU: the first one's is the meter's, the second one's is off."""
     platform = load_platform(str(FOLDER / "r-car-e3.toml"))
     (cluster,) = platform.clusters
-    power = power_model("measured", platform, activity_of(platform))
+    power = StatedPower(platform, "measured")
     metered_mw = {
         800_000: (765, 993, 1179),
         1_000_000: (786, 1055, 1303),
