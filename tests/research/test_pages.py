@@ -113,14 +113,16 @@ def test_a_record_names_command_versions_and_commit(file: str, stated: dict[str,
     assert re.search(commit, f"{origin.versions.get('eascope', '')} {origin.made_from}")
 
 
-def test_a_page_says_which_files_are_others_than_its_runs_had() -> None:
+def test_a_page_says_which_files_are_others_than_its_runs_had(tmp_path: Path) -> None:
     file = "experiments/scenarios/smoke.toml"
-    text = (ROOT / file).read_text()
+    text, own = (ROOT / file).read_text(), tmp_path / "own.toml"
     first = text.splitlines()[0]
-    assert meaning(text.replace(first, f'{first[:-1]} and more"')) == meaning(text)
-    stated = {"command": "x", "made_from": "runs", "files": {file: meaning(text)}}
+    own.write_text(text.replace(first, f'{first[:-1]} and more"'))
+    assert meaning(own) == meaning(ROOT / file)
+    stated = {"command": "x", "made_from": "runs", "files": {file: meaning(ROOT / file)}}
     assert "Changed since" not in origin(stated)
-    other = {file: meaning(f"{text}\n[more]\nloops = 1\n"), "configs/platforms/gone.toml": "0"}
+    (tmp_path / "other.toml").write_text(f"{text}\n[more]\nloops = 1\n")
+    other = {file: meaning(tmp_path / "other.toml"), "configs/platforms/gone.toml": "0"}
     assert "Changed since then: smoke, gone." in origin({**stated, "files": other})
 
 
