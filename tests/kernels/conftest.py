@@ -9,15 +9,13 @@ import pytest
 from eascope.kernels.build import KernelArtefact, kernel
 from eascope.kernels.source import Source, find_source
 from eascope.kernels.trees import tree_source
+from tests import support
 from tests.support.toy_linux import toy_linux
 
 #: So that a failed check says what it compared.
 pytest.register_assert_rewrite(
     "tests.kernels.exceptions",
-    *(
-        f"tests.support.{name}_checks"
-        for name in ("base", "feec", "latnice", "push", "schedmc", "sum", "sum_eas")
-    ),
+    *(f"tests.support.{path.stem}" for path in Path(support.__path__[0]).glob("*_checks.py")),
 )
 
 

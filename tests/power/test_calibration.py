@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from eascope.experiments.cli.power import COLUMN, predicted
 from eascope.host.errors import RequestError
 from eascope.power import calibrate
 from eascope.power.calibrate import fit, leaving_out, non_negative
 from eascope.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
 from eascope.power.mcpat import load_derived
-from eascope.power.measurements import VARIABLE, load_measured
+from eascope.power.measurements import COLUMN, VARIABLE, load_measured, predicted
 from tests.support.calibration import row
 from tests.support.command import output_of
 from tests.support.refusals import refusal
@@ -81,7 +80,7 @@ def test_predict_adds_a_column(tmp_path: Path) -> None:
         writer = csv.DictWriter(file, list(row()))
         writer.writeheader()
         writer.writerows([row(), row(**{"Frequency A15": "500"})])
-    text = output_of("power", "predict", "--core", CORE, "--csv", str(source))
+    text = output_of("em", CORE, "--predict", str(source))
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == 2
     assert list(rows[0]) == [*row(), COLUMN]

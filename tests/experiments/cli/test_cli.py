@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.platform_file import load_platform
+from eascope.engines.registry import DEFAULT_ENGINE, get_engine
 from eascope.experiments.arguments import count, natural
 from eascope.experiments.cli.status import distinguishing
 from eascope.experiments.cli.verbs import VERBS, make_parser
@@ -69,10 +71,8 @@ COMPARE --rate-limit-us 40
 RUN --events sched_eas_push
 COMPARE --events 'eas;pelt'
 em juno-r3
-power predikt --core cortex-a15 --csv x.csv
-power predict --core cortex-a14 --csv x.csv
-power predict --core cortex-a15 --csv /nonexistent/x.csv
-power predict --core cortex-a15
+em cortex-a14 --predict x.csv
+em cortex-a15 --predict /nonexistent/x.csv
 characterise juno-r2 --only loop
 status --seeds 3
 status --keep bogus
@@ -240,10 +240,16 @@ def test_em_is_printed() -> None:
     assert len(inside("em", "juno-r2").stdout.splitlines()) == 1 + len(rows)
 
 
+def test_a_device_tree_is_printed() -> None:
+    layout = get_engine(DEFAULT_ENGINE).layout
+    printed = inside("em", "juno-r2", "--device-tree").stdout
+    assert printed == device_tree_source(load_platform("juno-r2"), layout)
+
+
 def test_power_is_predicted(tmp_path: Path) -> None:
     source = tmp_path / "rows.csv"
     source.write_text(",".join(row()) + "\n" + ",".join(row().values()) + "\n")
-    arguments = ("power", "predict", "--core", "cortex-a15", "--csv", str(source))
+    arguments = ("em", "cortex-a15", "--predict", str(source))
     done = inside(*arguments)
     assert done.returncode == 0, done.stderr
     head, line = done.stdout.splitlines()
