@@ -186,8 +186,20 @@ def changed(top: Place, base: Mapping[str, Any]) -> Data:
     data = deepcopy(dict(base))
     for dotted in _removals(top, "task.ui"):
         _remove(top, data, dotted)
+    _check_names(top, data)
     _merge(top, data, _changes(top), "")
     return data
+
+
+def _check_names(top: Place, data: Data) -> None:
+    """Who changes an entry of ``data`` names one; a new one states what each must have."""
+    for key, needs in {"task": ("phase", "recorded"), "program": ("run",)}.items():
+        known = {*_named(data.get(key))}
+        for name, entry in _named(top.data.get(key)).items():
+            if name not in known and isinstance(entry, dict) and not {*needs} & {*entry}:
+                raise RequestError(
+                    f"{top.file}: {unknown(key, name, sorted(known))}, or a new one with {needs[0]}"
+                )
 
 
 def _changes(top: Place) -> Data:

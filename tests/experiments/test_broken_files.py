@@ -223,7 +223,11 @@ def kinds() -> dict[str, tuple[list[Path], Load]]:
     juno = load_platform("juno-r2")
     return {
         "scenario": (
-            sorted(scenario_names.ROOT.rglob("*.toml")),
+            [  # those by difference: tests/experiments/scenario/test_difference.py
+                path
+                for path in sorted(scenario_names.ROOT.rglob("*.toml"))
+                if "base" not in tomllib.loads(path.read_text())
+            ],
             lambda path: load_scenario(str(path), juno),
         ),
         "platform": (sorted(PLATFORMS.glob("*.toml")), read_platform),

@@ -82,6 +82,11 @@ def test_a_difference_changes_what_it_states_and_nothing_else(tmp_path: Path) ->
             ["task.render.name = 'x'", "its name is render"],
         ),
         ('"frames"', '"window"', ["window is missing"]),
+        (
+            "[task.render]\nuclamp",
+            "[task.decoed]\nuclamp",
+            ["unknown task 'decoed' (did you mean de"],
+        ),
         ("run_us = 100\n", "runus = 100\n", ["task[2].phase[0].runus = 100", "no such key"]),
         (
             "[task.render]",
