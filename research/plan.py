@@ -192,7 +192,8 @@ def _without_words(value: Any) -> Any:  # noqa: ANN401 - TOML
 @cache
 def scenario_table(file: Path) -> dict[str, Any]:
     """A scenario's keys."""
-    return read_scenario(file).data
+    table: dict[str, Any] = read_scenario(file).data
+    return table
 
 
 def read_file(path: Path) -> Any:  # noqa: ANN401 - JSON
