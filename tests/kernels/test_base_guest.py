@@ -7,7 +7,7 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
-from tests.support.guest_checks import guest_check
+from tests.support.guest_mutants import guest_check
 from tests.support.releases import kernel_of, of_releases
 
 pytestmark = pytest.mark.guest
@@ -19,7 +19,7 @@ def base(request: pytest.FixtureRequest) -> KernelArtefact:
     return kernel_of(request.param)
 
 
-#: A check and its arguments.
+#: As in tests/kernels/mutants: a check and its arguments.
 CHECKS = [
     *("check_util_est", "check_sleepers", "check_fair_server", "check_grants", "check_no_grants"),
     *("check_returns asleep=False", "check_returns asleep=True"),

@@ -7,12 +7,12 @@ import pytest
 
 from eascope.configs.platform import Platform
 from eascope.kernels.naming import kernel_names
-from tests.support.guest_checks import guest_check
+from tests.support.guest_mutants import guest_check
 from tests.support.releases import booted, kernel_of
 
 pytestmark = pytest.mark.guest
 
-#: Checks of `exceptions.py` and their arguments, by queue.
+#: As in tests/kernels/mutants: checks of `exceptions.py` and their arguments, by queue.
 CHECKS = {
     "base": ["check_overrun_paid", "check_floor_below_turbo", "check_filter_rt"],
     "sum": ["check_forked group", "check_forked reset"],

@@ -14,7 +14,7 @@ from tests.support.feec_checks import BALANCING, PLACING, check_auto_filter, run
 from tests.support.feec_delay_checks import DELAYED
 from tests.support.feec_push_checks import PUSHING
 from tests.support.guest_cases import Found
-from tests.support.guest_checks import guest_check
+from tests.support.guest_mutants import guest_check
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import counters, survive
 

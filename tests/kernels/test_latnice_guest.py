@@ -12,7 +12,7 @@ from eascope.engines.base import EngineFailed
 from eascope.kernels.build import KernelArtefact
 from tests.support.command import ran
 from tests.support.guest_cases import GROUP, Found
-from tests.support.guest_checks import guest_check
+from tests.support.guest_mutants import guest_check
 from tests.support.kernel_guest import boot
 from tests.support.latnice_checks import CASES, FILES, answer, check_answers, run
 from tests.support.releases import kernel_of, of_releases

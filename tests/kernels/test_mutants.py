@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each fault that has a name can be made."""
+"""Each mutant of the long tests can be made."""
 
 import shutil
 from pathlib import Path
@@ -8,12 +8,11 @@ import pytest
 
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.variants import SERIES
-from tests.support.mutants import named_faults
+from tests.support.guest_mutants import MUTANTS
 from tests.support.queues import apply_series, source_files
 from tests.support.releases import source_for
 
-FAULTS = named_faults()
-KERNELS = sorted({kernel for mutant in FAULTS for kernel in mutant.kernels})
+KERNELS = sorted({kernel for mutant in MUTANTS for kernel in mutant.kernels})
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -22,7 +21,7 @@ def test_what_a_mutant_changes_is_once_in_the_source(kernel: str, tmp_path: Path
     shutil.copytree(source_files(source), tree)
     for series in kernel_named(kernel).series:
         apply_series(tree, SERIES / series, source)
-    for mutant in FAULTS:
+    for mutant in MUTANTS:
         if kernel in mutant.kernels:
             text = (tree / mutant.edit.file).read_text()
             assert mutant.edit.edited(text) != text, mutant.claim

@@ -12,7 +12,7 @@ from eascope.kernels.switches import FEATURES
 from eascope.kernels.variants import load_variants
 from tests.support.feec_checks import check_reserved, reserved
 from tests.support.guest_cases import Found
-from tests.support.guest_checks import guest_check
+from tests.support.guest_mutants import guest_check
 from tests.support.push_checks import ANYWHERE, CASES, STUCK, run
 from tests.support.releases import kernel_of
 from tests.support.stress import checked, counters, survive

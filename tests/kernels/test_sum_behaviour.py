@@ -13,7 +13,7 @@ import pytest
 from eascope.configs.platform import Platform
 from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import STATS
-from tests.support.guest_checks import guest_check
+from tests.support.guest_mutants import guest_check
 from tests.support.releases import kernel_of, of_releases
 from tests.support.stress import counters
 from tests.support.sum_checks import (
@@ -54,7 +54,7 @@ def either(name: str, feature: str, *cases: str) -> list[str]:
     ]
 
 
-#: A check and its arguments.
+#: As in tests/kernels/mutants: a check and its arguments.
 CHECKS = [
     *("check_background '-n 0' 3", "check_background '-n 10' 1", "check_background '-n 10' 3"),
     *("check_background '-n 19' 1", "check_background '-n 19' 3"),

@@ -30,11 +30,10 @@ from eascope.kernels.build import KernelArtefact, kernel
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.releases import DEFAULT
 from eascope.kernels.source import Source, find_source
-from eascope.kernels.variants import Kernel
 from tests.mutants import checks, code
 from tests.mutants.checks import Check, Reach, cheapest_first
 from tests.mutants.plugin import KILLS
-from tests.mutants.source import Mutant, drawn, mutants_of, named, queue_lines
+from tests.mutants.source import Mutant, drawn, mutants_of, queue_lines
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 
@@ -262,21 +261,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--exceptions", action="store_true", help="only of conditions next to an exception"
     )
-    parser.add_argument(
-        "--named", action="store_true", help="those of tests/kernels/mutants; each must be killed"
-    )
     parser.add_argument("--list", action="store_true", help="print them and try none")
     given = parser.parse_args(arguments)
     with Ending() as ending:
         spec = kernel_named(given.queue)
         if spec.series[-1] != given.queue.partition("@")[0]:
             raise RequestError(f"series {given.queue!r}: allowed: {', '.join(kernel_names())}")
-        order = named(given.queue) if given.named else _drawn(spec, given)
+        source = find_source((), spec.release or DEFAULT)
+        lines = queue_lines(spec, source)
+        patches = {line.patch for _, of in lines.values() for line in of.values()}
+        if given.patch is not None and given.patch not in patches:
+            raise RequestError(f"--patch {given.patch}: allowed: {sorted(patches)}")
+        found = [each for name, (text, of) in lines.items() for each in mutants_of(name, text, of)]
+        order = drawn(found, given.seed, patch=given.patch, exceptions=given.exceptions)
         say(f"  {len(order)} mutants of {spec.name}")
         if given.list:
             print("\n".join(shown(mutant) for mutant in order[: given.most]))
             return 0
-        artefact, source = kernel(spec.name), find_source((), spec.release or DEFAULT)
+        artefact = kernel(spec.name)
         own = code.own_cache()
         with patch.dict(os.environ, EASCOPE_CACHE=str(own)), locked(own.parent / ".lock"):
             work = own.parent / "work"
@@ -290,18 +292,7 @@ def main(arguments: list[str] | None = None) -> int:
             finally:
                 code.withdraw(artefact)
         print(report(tried, journal.found, same))
-        if given.named and not all(journal.found[mutant.id].killer for mutant in tried):
-            return 1
     return ending.code
-
-
-def _drawn(spec: Kernel, given: argparse.Namespace) -> list[Mutant]:
-    lines = queue_lines(spec, find_source((), spec.release or DEFAULT))
-    patches = {line.patch for _, of in lines.values() for line in of.values()}
-    if given.patch is not None and given.patch not in patches:
-        raise RequestError(f"--patch {given.patch}: allowed: {sorted(patches)}")
-    found = [each for name, (text, of) in lines.items() for each in mutants_of(name, text, of)]
-    return drawn(found, given.seed, patch=given.patch, exceptions=given.exceptions)
 
 
 if __name__ == "__main__":

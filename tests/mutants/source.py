@@ -19,7 +19,7 @@ from eascope.kernels.source import Source
 from eascope.kernels.tree import open_tree
 from eascope.kernels.variants import SERIES, Kernel
 from tests.mutants.operators import faults
-from tests.support.mutants import Edit, named_faults
+from tests.support.mutants import Edit
 
 #: Words of a sentence that makes an exception.
 EXCEPTION = re.compile(
@@ -140,18 +140,6 @@ def mutants_of(name: str, text: str, lines: dict[int, Line]) -> list[Mutant]:
             Mutant(fault.operator, line.patch, line.name, number, old, new, sentence, edit)
         )
     return found
-
-
-def named(kernel: str) -> list[Mutant]:
-    """The faults that ``tests/kernels/mutants`` has of a kernel, for what they break."""
-    return [
-        Mutant(
-            *("named", 0, kernel, 0, fault.edit.old.strip("\n"), fault.edit.new.strip("\n")),
-            *(fault.claim, fault.edit),
-        )
-        for fault in named_faults()
-        if kernel in fault.kernels
-    ]
 
 
 def drawn(

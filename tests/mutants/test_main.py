@@ -8,11 +8,10 @@ import pytest
 
 from eascope.host.errors import RequestError
 from tests.mutants import __main__ as machine
-from tests.mutants.__main__ import main
 from tests.mutants.checks import Check, cheapest_first
 from tests.mutants.code import Changed
 from tests.mutants.plugin import KILLS
-from tests.mutants.source import Mutant, drawn, named
+from tests.mutants.source import Mutant, drawn
 from tests.mutants.test_source import toy
 
 ORDER = drawn(toy(), 1)
@@ -145,12 +144,3 @@ def test_what_is_marked_is_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyP
     file.write_text(f'{entry}reason = ""\n')
     with pytest.raises(RequestError, match="allowed: file, line, fault and a reason"):
         ran(made, tmp_path / "journal", 1)
-
-
-def test_faults_with_a_name_are_of_their_kernel(capsys: pytest.CaptureFixture[str]) -> None:
-    for kernel, other in (("latnice", "latnice@7.3"), ("push@7.3", "push")):
-        assert main([kernel, "--named", "--list"]) == 0
-        printed = capsys.readouterr().out
-        assert len(printed.split("named (")) == len(named(kernel)) + 1 > 10
-        assert {mutant.edit for mutant in named(kernel)} - {mutant.edit for mutant in named(other)}
-    assert main(["schedmc@7.3", "--named"]) == 2

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels with one line of a queue's work broken."""
+"""Kernels with one line of a queue's work broken, to see whether a test says so."""
 
 import difflib
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from eascope.kernels.build import names
+from eascope.configs.platform import Platform
+from eascope.engines.base import EngineFailed
+from eascope.kernels.build import KernelArtefact, names
 from eascope.kernels.kconfig import configure, fragment_text, make
 from eascope.kernels.naming import kernel_named
 from eascope.kernels.source import Source
@@ -45,29 +48,81 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class NamedFault:
-    """``kernels`` without what ``claim`` says."""
+class GuestCheck:
+    """A test of a kernel that fails when the kernel does not do what it claims.
+
+    :param line: as in the file of mutants.
+    :param asserts: the function whose own assertion must then fail.
+    :param ask: boots the kernel and calls that function.
+    :param says: instead, what the kernel warns of on its console before the guest dies, or why the
+        engine ends the run; words of which ``|`` parts one from the other, by release.
+    """
+
+    line: str
+    asserts: Callable[..., object]
+    ask: Callable[[KernelArtefact, Platform, Path], object]
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class GuestMutant:
+    """``kernels`` without what ``claim`` says; ``check`` passes on the whole ones."""
+
+    kernels: tuple[str, ...]
+    claim: str
+    edit: Edit
+    check: GuestCheck
+
+
+@dataclass(frozen=True)
+class ReadMutant:
+    """An entry of a file of mutants; ``more``: its other lines, by their names."""
 
     claim: str
     kernels: tuple[str, ...]
     edit: Edit
+    more: Mapping[str, str]
 
 
-def named_faults() -> list[NamedFault]:
-    """Those of all files, each a change of lines that are once in a file of its kernels."""
+def read_mutants(queue: str) -> list[ReadMutant]:
+    """The mutants of ``queue``, each a change of lines that are once in a file of its kernels."""
     read = []
-    for path in sorted(DIFFS.glob("*.diff")):
-        for entry in re.split(r"^(?=mutant: )", path.read_text(), flags=re.MULTILINE)[1:]:
-            head, _, change = entry.strip("\n").partition("\n--- ")
-            file, *lines = change.split("\n")
-            old, new = (
-                "".join(f"{line[1:]}\n" for line in lines if line[0] in " " + sign) for sign in "-+"
-            )
-            of = dict(line.split(": ", 1) for line in head.splitlines())
-            read.append(
-                NamedFault(of["mutant"], tuple(of["kernels"].split()), Edit(file, old, new))
-            )
+    text = (DIFFS / f"{queue}.diff").read_text()
+    for entry in re.split(r"^(?=mutant: )", text, flags=re.MULTILINE)[1:]:
+        head, _, change = entry.strip("\n").partition("\n--- ")
+        file, *lines = change.split("\n")
+        old, new = (
+            "".join(f"{line[1:]}\n" for line in lines if line[0] in " " + sign) for sign in "-+"
+        )
+        more = dict(line.split(": ", 1) for line in head.splitlines())
+        claim, kernels = more.pop("mutant"), tuple(more.pop("kernels").split())
+        read.append(ReadMutant(claim, kernels, Edit(file, old, new), more))
     return read
+
+
+def must_fail(check: GuestCheck, kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
+    """``check`` finds that ``kernel`` is broken, by the assertion or warning that it names.
+
+    A guest that does not boot, a program that fails or a limit of time finds nothing.
+    """
+    name = check.asserts.__name__
+    failure: AssertionError | EngineFailed | None = None
+    try:
+        check.ask(kernel, platform, folder)
+    except (AssertionError, EngineFailed) as error:
+        failure = error
+    assert failure, f"it survives {name}"
+    if check.says:
+        output = "".join(file.read_text(errors="replace") for file in folder.rglob("console.log"))
+        output += str(failure) if isinstance(failure, EngineFailed) else ""
+        assert any(words in output for words in check.says.split("|")), (
+            f"nothing says {check.says!r}: {failure}"
+        )
+        return
+    if isinstance(failure, EngineFailed):
+        raise failure
+    where = traceback.extract_tb(failure.__traceback__)[-1].name
+    assert where == name, f"{where} fails, not {name}: {failure}"
 
 
 @contextmanager

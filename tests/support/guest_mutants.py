@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks of kernels by a line: a function, and its cases or arguments."""
+"""Kernels that are broken on purpose, from ``tests/kernels/mutants``; a check must find each."""
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -24,17 +23,9 @@ from tests.support import (
     sum_group_checks,
 )
 from tests.support.guest_cases import GuestCase
+from tests.support.mutants import GuestCheck, GuestMutant, read_mutants
 
 Ask = Callable[[KernelArtefact, Platform, Path], None]
-
-
-@dataclass(frozen=True)
-class GuestCheck:
-    """A function with assertions, and what boots a kernel and calls it."""
-
-    asserts: Callable[..., None]
-    ask: Ask
-
 
 _FEEC = (
     *(feec_checks.PLACING, feec_checks.BALANCING),
@@ -55,6 +46,10 @@ def _boosted(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
 
 #: Checks that are not asked as the other ones of their queue.
 SPECIAL: Mapping[str, Ask] = {
+    "check_stressed": sum_checks.check_stressed,
+    "check_hidden_counter": lambda *of: sum_checks.check_hidden_counter(
+        sum_checks.check_stressed(*of)
+    ),
     "check_sleepers": lambda *of: base_checks.check_sleepers(base_checks.balance(*of)),
     "check_grants": _on("smp-24", base_checks.check_grants),
     "check_no_grants": _on("smp-24", base_checks.check_no_grants),
@@ -79,10 +74,11 @@ _QUEUES: Mapping[str, tuple[tuple[ModuleType, ...], Mapping[str, GuestCase]]] = 
 }
 
 
-def guest_check(queue: str, line: str, *, checked: bool = False) -> GuestCheck:
+def guest_check(queue: str, line: str, says: str = "", *, checked: bool = False) -> GuestCheck:
     """The check of ``line``: a function of the checks of ``queue``, and its cases or arguments.
 
-    :param checked: whether a kernel of `sum` checks its own sums, too.
+    :param checked: whether a kernel of `sum` checks its own sums, too; so it does where that is
+        what must find a fault (``says``).
     """
     modules, cases = _QUEUES[queue]
     name, *words = shlex.split(line)
@@ -103,9 +99,21 @@ def guest_check(queue: str, line: str, *, checked: bool = False) -> GuestCheck:
         elif of:
             check(modules[0].run(kernel, platform, of, folder), **flags)
         elif sum_checks in modules:
-            guest = sum_checks.Guest(kernel.image, platform, folder, checked=checked)
+            guest = sum_checks.Guest(kernel.image, platform, folder, checked=checked or bool(says))
             check(guest, *(int(word) if word.isdigit() else word for word in words))
         else:
             check(kernel, platform, folder, **flags)
 
-    return GuestCheck(check, ask)
+    return GuestCheck(line, check, ask, says)
+
+
+MUTANTS = [
+    GuestMutant(
+        read.kernels,
+        read.claim,
+        read.edit,
+        guest_check(queue, read.more["check"], read.more.get("says", "")),
+    )
+    for queue in _QUEUES
+    for read in read_mutants(queue)
+]
