@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import Difference, difference
-from eascope.analysis.known.findings import Conditions, conditions_of, findings
+from eascope.analysis.known.conditions import Conditions, conditions_of
 from eascope.analysis.known.noise import recorded
 from eascope.analysis.null import Null, RecordedNull
 from eascope.analysis.overall import Assumed, End, Overall, over_all, overall, sign, span
@@ -254,7 +254,7 @@ class Comparison:
 
     @cached_property
     def conditions(self) -> Conditions:
-        """The conditions of the runs, which decide whether a finding is valid for them."""
+        """The conditions of the runs, which decide whether a recorded number is valid for them."""
         return conditions_of(self.cell, self.power_model.name)
 
     @cached_property
@@ -269,18 +269,12 @@ class Comparison:
         for runs in self.variants.values():
             for expectation in runs[0].cell.expect:
                 expectations.setdefault((expectation.variant, expectation.statement), expectation)
-        noted = {} if self.cell.own_platform else findings(self.platform.name, self.cell.scenario)
-        queues = {name: runs[0].cell.kernel.series for name, runs in self.variants.items()}
-        known = {
-            key: finding.shown(self.conditions, queues.get(key[0], ()))
-            for key, finding in noted.items()
-        }
         entries = [
             expectation
             for expectation in expectations.values()
             if expectation.variant in self.variants
         ]
-        return judge(entries, self.results, known)
+        return judge(entries, self.results)
 
     @cached_property
     def means(self) -> dict[str, Result]:

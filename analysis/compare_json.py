@@ -43,7 +43,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "also_shown_of": list(verdict.also_shown_of),
         "depends_on": list(verdict.depends_on),
     }
-    return entry | ({"finding": verdict.explained} if verdict.explained else {})
+    return entry
 
 
 def _effect_json(effect: Effect) -> dict[str, Any]:

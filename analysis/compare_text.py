@@ -207,8 +207,6 @@ def _expect(comparison: Comparison) -> list[str]:
         lines += wrapped(details(verdict))
         if verdict.source:
             lines.append(f"{_DEEP}source: {verdict.source}")
-        if verdict.explained:
-            lines += wrapped(f"finding: {verdict.explained}")
     return lines
 
 

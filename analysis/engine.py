@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from eascope.analysis.derive import Derived
 from eascope.analysis.derived_folder import KEY
+from eascope.analysis.known.conditions import conditions_of
 from eascope.analysis.known.error import error_of
-from eascope.analysis.known.findings import conditions_of
 from eascope.analysis.records.cell import CellRecord, KernelRecord
 from eascope.host.record import child, load_json
 

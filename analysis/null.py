@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import Difference, difference
 from eascope.analysis.known.noise import NoiseFloor
-from eascope.analysis.known.origin import older
 from eascope.analysis.rows import MeasureRow
 
 
@@ -64,11 +63,7 @@ class RecordedNull:
     @property
     def seeds_words(self) -> str:
         """With how many seeds it was measured."""
-        words = f"recorded in noise.json, {self.recorded.seeds} other seeds"
-        origin = self.recorded.origin
-        if origin is None or not origin.patches:
-            return f"{words}, unknown patches"
-        return f"{words}, earlier patches" if older(origin.patches) else words
+        return f"recorded in noise.json, {self.recorded.seeds} other seeds"
 
     def floor(self, row: MeasureRow) -> float | None:
         """As `Null.floor`."""

@@ -220,7 +220,6 @@ def _measures(comparison: Comparison) -> str:
 def _expectations(comparison: Comparison) -> str:
     rows = []
     for verdict in comparison.verdicts:
-        note = ". Finding: ".join(part for part in (verdict.source, verdict.explained) if part)
         rows.append(
             (
                 *(
@@ -228,7 +227,7 @@ def _expectations(comparison: Comparison) -> str:
                     verdict.variant,
                     TableCell(verdict.statement, "code"),
                 ),
-                *(details(verdict), TableCell(note, "note")),
+                *(details(verdict), TableCell(verdict.source, "note")),
             )
         )
     if not rows:

@@ -52,24 +52,20 @@ Results = Mapping[str, Mapping[int, object]]
 def judge(
     expectations: Sequence[Expectation],
     results: Results,
-    findings: Mapping[tuple[str, str], str] | None = None,
     *,
     level: float = LEVEL,
     enough: int = ENOUGH_FOR_VERDICT,
 ) -> list[Verdict]:
     """Judge all expectations of a scenario together.
 
-    :param findings: known reasons why a statement is not met, by variant and statement.
     :param level: the probability that none of them is decided wrongly.
     :param enough: seeds from which on there is a verdict; at least `statistics.ENOUGH`.
     """
-    known = findings or {}
     verdicts = []
     tests: dict[int, _Test] = {}
     for number, entry in enumerate(expectations):
         verdict = Verdict(
             *(entry.variant, entry.statement, entry.source, entry.size_percent),
-            finding=known.get((entry.variant, entry.statement), ""),
             size=entry.size,
             size_of=entry.size_of,
         )

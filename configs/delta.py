@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derived platforms: a file that names a base and states only the differences.
+"""Platforms and scenarios by difference: a file that names a base and states what differs.
 
-Tables are merged key by key. Entries of a list have names: clusters and idle states have their own,
-an OPP has its kHz (``cluster.big.opps.1200000.power_uw = 600_000``). A list replaces the whole list
-of the base. ``remove`` takes entries and optional keys away. ``like`` makes a new cluster from a
-cluster of the base. A changed figure needs its own source; without one, its source is an assumption
-of this file.
+Tables are merged key by key. Entries of a list have names: clusters, idle states and tasks have
+their own, an OPP has its kHz (``cluster.big.opps.1200000.power_uw = 600_000``). A list replaces the
+whole list of the base. ``remove`` takes entries and optional keys away.
+
+Of platforms: ``like`` makes a new cluster from a cluster of the base. A changed figure needs its
+own source; without one, its source is an assumption of this file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from eascope.host.keys import NAME_RULE, Entry, Place, is_name
 from eascope.host.strict import no_such_name, read_toml, shown_path
 
 #: Lists of tables whose entries have names, and the key that has the name.
-NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"}
+NAMED = {"cluster": "name", "opps": "khz", "idle_states": "name"} | dict.fromkeys(
+    ("task", "program", "group", "interrupt"), "name"
+)
 
 #: What only a file with a base says.
 OWN_KEYS = ("base", "remove")
@@ -115,15 +118,16 @@ def _place_curves(top: Place, path: Path) -> None:
         curves["name"] = str(path.parent / Path(name).expanduser())
 
 
-def with_origin(message: str, described: Described, path: Path) -> str:
-    """An error's line with the base's name where the file itself does not state the key."""
+def with_origin(message: str, top: Place, base: str, path: Path) -> str:
+    """An error's line with the base's name where the file itself does not state the key.
+
+    :param top: the file's own keys with those of its base.
+    """
     file, _, rest = message.partition(": ")
     key = re.match(r"[\w.\[\]-]+(?= = )", rest)
-    if not described.base or file != described.top.file or not key:
+    if not base or file != top.file or not key or _states(read_toml(path).data, top.data, key[0]):
         return message
-    if _states(read_toml(path).data, described.top.data, key[0]):
-        return message
-    return f"{file}: {key[0]} (inherited from {described.base}){rest[key.end() :]}"
+    return f"{file}: {key[0]} (inherited from {base}){rest[key.end() :]}"
 
 
 def _states(own: Any, merged: Any, dotted: str) -> bool:  # noqa: ANN401 - values of TOML
@@ -176,21 +180,51 @@ def is_shipped(path: Path, shipped: Path) -> bool:
     return os.path.realpath(path.parent) == os.path.realpath(shipped)
 
 
+def changed(top: Place, base: Mapping[str, Any]) -> Data:
+    """The keys of ``base``, less those that ``top`` removes, with the changes of ``top``."""
+    top.read("summary", str)  # the base's would be about another one
+    data = deepcopy(dict(base))
+    for dotted in _removals(top, "task.ui"):
+        _remove(top, data, dotted)
+    _check_names(top, data)
+    _merge(top, data, _changes(top), "")
+    return data
+
+
+def _check_names(top: Place, data: Data) -> None:
+    """Who changes an entry of ``data`` names one; a new one states what each must have."""
+    for key, needs in {"task": ("phase", "recorded"), "program": ("run",)}.items():
+        known = {*_named(data.get(key))}
+        for name, entry in _named(top.data.get(key)).items():
+            if name not in known and isinstance(entry, dict) and not {*needs} & {*entry}:
+                raise RequestError(
+                    f"{top.file}: {unknown(key, name, sorted(known))}, or a new one with {needs[0]}"
+                )
+
+
+def _changes(top: Place) -> Data:
+    return {key: value for key, value in top.data.items() if key not in OWN_KEYS}
+
+
+def _removals(top: Place, example: str) -> tuple[str, ...]:
+    if "remove" not in top.data:
+        return ()
+    allowed = f'a list of keys of the base, such as ["{example}"]'
+    return top.read("remove", tuple[str, ...], allowed=allowed, count=(0, 1000))
+
+
 def _merged(top: Place, path: Path, base: Mapping[str, Any], keys: Mapping[str, Entry]) -> Data:
     """The figures of ``base``, less those that ``top`` removes, with the changes of ``top``."""
     top.read("summary", str)  # the base's would be about another machine
     if "sources" in top.data:
         top.inside("sources")
     data = deepcopy(dict(base))
-    changes = {key: value for key, value in top.data.items() if key not in OWN_KEYS}
+    changes = _changes(top)
     of_new = _below_new_clusters(changes, base)
-    allowed = 'a list of keys of the base, such as ["cluster.big", "l3"]'
-    removals = (
-        top.read("remove", tuple[str, ...], allowed=allowed, count=(0, 1000))
-        if "remove" in top.data
-        else ()
-    )
+    removals = _removals(top, 'cluster.big", "l3')
     for dotted in removals:
+        if dotted in ("cluster", "sources"):
+            raise bad_input(top.file, "remove", dotted, f"an entry of {dotted}, such as {dotted}.X")
         if not dotted.startswith(of_new):
             _remove(top, data, dotted)
     if isinstance(changes.get("cluster"), dict):
@@ -282,8 +316,6 @@ def _entry(top: Place, key: str, name: str, items: list[Data], where: str) -> in
 
 def _remove(top: Place, data: Data, dotted: str) -> None:
     """Take the entry or key at ``dotted`` out of the base's ``data``."""
-    if dotted in ("cluster", "sources"):
-        raise bad_input(top.file, "remove", dotted, f"an entry of {dotted}, such as {dotted}.X")
     here: Any = data
     place: int | str | None
     parts = dotted.split(".")
@@ -335,6 +367,8 @@ def _merge(top: Place, data: Data, changes: Mapping[str, Any], where: str) -> No
     for key, change in changes.items():
         here = f"{where}.{key}" if where else key
         before = data.get(key)
+        if before is None and key in NAMED and isinstance(change, dict):
+            before = data[key] = []
         if isinstance(change, dict) and isinstance(before, dict):
             _merge(top, before, change, here)
         elif isinstance(change, dict) and isinstance(before, list) and key in NAMED:

@@ -198,7 +198,7 @@ def read_platform(path: Path, shipped: Path = PLATFORMS) -> Platform:
     try:
         return _platform(described, path, shipped)
     except RequestError as error:
-        raise RequestError(with_origin(str(error), described, path)) from error
+        raise RequestError(with_origin(str(error), described.top, described.base, path)) from error
 
 
 def _platform(described: Described, path: Path, shipped: Path) -> Platform:

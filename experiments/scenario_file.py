@@ -20,6 +20,7 @@ from eascope.analysis.records.cell import (
     WorkRecord,
 )
 from eascope.analysis.statement import parse as parse_statement
+from eascope.configs.delta import with_origin
 from eascope.configs.platform import Platform
 from eascope.experiments.rtapp.own import read_own, task_of, text_of
 from eascope.experiments.scenario.checks import (
@@ -46,6 +47,7 @@ from eascope.experiments.scenario.model import (
 from eascope.experiments.scenario.names import ROOT, path_of
 from eascope.experiments.scenario.others import BACKGROUND, threads_besides
 from eascope.experiments.scenario.program import ProgramFile, program_from
+from eascope.experiments.scenario.reading import read_scenario
 from eascope.experiments.scenario.recorded import read_recorded
 from eascope.experiments.scenario.sources import measurements, stated
 from eascope.experiments.scenario.tasks import TaskFile, replayed_from, task_from
@@ -119,14 +121,19 @@ def load_scenario(name: str, platform: Platform) -> Scenario:
     """
     path = path_of(name)
     file = shown_path(path)
-    top = (
-        Place(file, parse_toml(file, text_of(path))) if path.suffix == ".json" else read_toml(path)
-    )
+    if path.suffix == ".json":
+        return _scenario(Place(file, parse_toml(file, text_of(path))), path, platform)
+    top = read_scenario(path)
+    try:
+        return _scenario(top, path, platform)
+    except RequestError as error:
+        base = str(read_toml(path).data.get("base", ""))
+        raise RequestError(with_origin(str(error), top, base, path)) from error
+
+
+def _scenario(top: Place, path: Path, platform: Platform) -> Scenario:
+    """What the keys ``top`` state, checked as a whole."""
     expected = top.rows("expect", 0, 99) if "expect" in top.data else []
-    for table in expected:
-        if "finding" in table.data:
-            where = "analysis/known/data/findings/PLATFORM/SCENARIO.toml"
-            raise table.error("finding", f"nothing: {where} has it")
     own = top.decoded(ScenarioFile, platform=platform)
     rt_app = read_own(top, own.rt_app, platform) if own.rt_app else None
     if not (own.program or rt_app or own.task):

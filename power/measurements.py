@@ -13,13 +13,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from eascope.host.errors import RequestError
-from eascope.power.counted import CountedModel
+from eascope.host.errors import RequestError, bad_input
+from eascope.power.counted import CountedModel, load_calibration
 
 VARIABLE = "EASCOPE_MEASUREMENTS"
+#: The column that a prediction adds.
+COLUMN = "power_w"
 CSV = "expected a CSV file with a header"
 
 
@@ -94,3 +97,24 @@ def load_measured(model: CountedModel) -> Measurements:
             if rate.less is None
         },
     )
+
+
+def predicted(core: str, source: Path) -> list[dict[str, Any]]:
+    """The rows of the CSV file ``source``, their text as it is, with the model's ``power_w`` in W.
+
+    The columns that the core's mapping names must be there (frequency in MHz, supply in V,
+    temperature in degrees Celsius, event rates per second and CPU); measured power need not be.
+
+    :raises RequestError: when a column is missing or a figure is no number.
+    """
+    calibration = load_calibration(core)
+    rows = read_rows(source)
+    if COLUMN in rows[0]:
+        raise bad_input(str(source), "columns", COLUMN, "a file without this column")
+    predictions = []
+    for line, row in enumerate(rows, start=2):
+        if None in row:
+            raise bad_input(str(source), f"line {line}", row[None], "as many fields as the header")  # type: ignore[index]
+        watts = sum(calibration.parts_w(row, str(source), line).values())
+        predictions.append({**row, COLUMN: round(watts, 6)})
+    return predictions

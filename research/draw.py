@@ -280,7 +280,7 @@ def origin(origin_record: Mapping[str, Any]) -> str:
     changed = [
         Path(file).stem
         for file, digest in known.files.items()
-        if not (ROOT / file).is_file() or meaning((ROOT / file).read_text()) != digest
+        if not (ROOT / file).is_file() or meaning(ROOT / file) != digest
     ]
     if changed:
         words += f" Changed since then: {', '.join(changed)}."

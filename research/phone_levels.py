@@ -23,6 +23,8 @@ from eascope.experiments.runs.request import Request, resolve
 from eascope.host.proc import Ending, say
 from research.plan import ROOT
 
+#: Whose work and cycle are set; UIBench's scenario is this one with another pair.
+SCENARIO = "ui/jank-calibrated"
 #: mW of the rails under mainline, by the source.
 RAILS = {
     "ui/jank-calibrated": {"little": 92, "mid": 19, "big": 55},
@@ -74,17 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.parse_args(arguments)
     with Ending() as ending, tempfile.TemporaryDirectory(prefix="eascope-phone-") as folder:
         names = []
-        for scenario, (k, n) in product(RAILS, GRID):
-            text = (ROOT / f"experiments/scenarios/{scenario}.toml").read_text(encoding="utf-8")
-            path = Path(folder) / f"{scenario.partition('/')[2]}-{round(10 * k)}-{n}.toml"
+        text = (ROOT / f"experiments/scenarios/{SCENARIO}.toml").read_text(encoding="utf-8")
+        for k, n in GRID:
+            path = Path(folder) / f"phone-{round(10 * k)}-{n}.toml"
             path.write_text(file_with(text, k, n), encoding="utf-8")
             asked = Request("pixel6", "mainline", str(path), source_conditions=True)
             names.append(resolve(asked))
         done = measured(names, derived_for)
-        for place, (scenario, theirs) in enumerate(RAILS.items()):
-            runs = done[place * len(GRID) : (place + 1) * len(GRID)]
+        for scenario, theirs in RAILS.items():
             rows = []
-            for (k, n), run in zip(GRID, runs, strict=True):
+            for (k, n), run in zip(GRID, done, strict=True):
                 mw = {name: 1000 * run.result.more["power_w"][name] for name in theirs}
                 off = max(abs(mw[name] / level - 1) for name, level in theirs.items())
                 rows.append((off, k, n, mw))

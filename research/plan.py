@@ -20,6 +20,7 @@ from eascope.experiments.controls import DEFAULT_CONTROLS, Controls
 from eascope.experiments.runs.request import Request
 from eascope.experiments.scenario.conditions import conditions_of
 from eascope.experiments.scenario.names import path_of
+from eascope.experiments.scenario.reading import read_scenario
 from eascope.host.cache import digest_of
 from eascope.host.errors import RequestError
 from eascope.host.keys import Place, key, read_table
@@ -165,7 +166,7 @@ def files_of(plan: Study) -> dict[str, str]:
         ("experiments/scenarios", name) for each in plan.comparison for name in each.scenarios
     }
     files = sorted(file_of(*name) for name in names)
-    return {file: meaning((ROOT / file).read_text(encoding="utf-8")) for file in files}
+    return {file: meaning(ROOT / file) for file in files}
 
 
 def file_of(room: str, name: str) -> str:
@@ -173,9 +174,10 @@ def file_of(room: str, name: str) -> str:
     return name if name.endswith(".toml") else f"{room}/{name}.toml"
 
 
-def meaning(text: str) -> str:
-    """A digest of what a TOML file has but descriptions, sources and statements."""
-    return digest_of({"file": _without_words(tomllib.loads(text))})[:16]
+def meaning(file: Path) -> str:
+    """A digest of what a platform or scenario has but descriptions, sources and statements."""
+    table = scenario_table(file) if "scenarios" in file.parts else read_file(file)
+    return digest_of({"file": _without_words(table)})[:16]
 
 
 def _without_words(value: Any) -> Any:  # noqa: ANN401 - TOML
@@ -189,8 +191,9 @@ def _without_words(value: Any) -> Any:  # noqa: ANN401 - TOML
 
 @cache
 def scenario_table(file: Path) -> dict[str, Any]:
-    """A scenario's file, as it stands there."""
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    """A scenario's keys."""
+    table: dict[str, Any] = read_scenario(file).data
+    return table
 
 
 def read_file(path: Path) -> Any:  # noqa: ANN401 - JSON

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eascope.analysis.known.findings import Conditions
+from eascope.analysis.known.conditions import Conditions
 from eascope.analysis.known.origin import KnownRecord
 from eascope.host.record import Record
 

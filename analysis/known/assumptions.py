@@ -93,7 +93,7 @@ class AssumedCell(Record):
 
     :param variants: the first one is the baseline.
     :param source_conditions: whether the conditions of its source were asked for.
-    :param conditions: `analysis.known.findings.Conditions`, by name.
+    :param conditions: `analysis.known.conditions.Conditions`, by name.
     :param inputs: `inputs_of` of the runs.
     :param left_out: axes that have no other value here, and why.
     :param origin: if it is not that of the record.
@@ -125,7 +125,7 @@ class Assumptions(KnownRecord):
 def inputs_of(cells: Iterable[CellRecord]) -> dict[str, str]:
     """Digests of what runs were made of: the files of the first, and every variant's kernel.
 
-    Not Linux's own version: `analysis.known.findings.Conditions` has the release.
+    Not Linux's own version: `analysis.known.conditions.Conditions` has the release.
     """
     inputs: dict[str, str] = {}
     for cell in cells:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from eascope.analysis.known.agreement import Agreement, AgreementCell
-from eascope.analysis.known.findings import Conditions
+from eascope.analysis.known.conditions import Conditions
 from eascope.analysis.known.origin import DATA
 from eascope.engines.records import Traits
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from eascope.analysis.known.origin import DATA, KnownRecord, Origin
+from eascope.analysis.known.origin import DATA, KnownRecord, Origin, older
 from eascope.host.record import Record
 
 FILE = DATA / "noise.json"
@@ -18,7 +18,7 @@ FILE = DATA / "noise.json"
 class NoiseFloor(Record):
     """A variant against itself on a scenario and platform, under one set of conditions.
 
-    :param conditions: `analysis.known.findings.Conditions`, by name.
+    :param conditions: `analysis.known.conditions.Conditions`, by name.
     :param seeds: of each side.
     :param floors: the size that a difference must exceed to mean anything, by `MeasureRow.measure`
         and in its `raw_unit`.
@@ -46,15 +46,20 @@ class Noise(KnownRecord):
         """The cell's own origin, or the record's."""
         return cell.origin or self.origin
 
+    def of_today(self, cell: NoiseFloor) -> bool:
+        """Whether it was measured with the patches of today."""
+        patches = self.origin_of(cell).patches
+        return bool(patches) and not older(patches)
+
 
 def recorded(
     platform: str, scenario: str, conditions: Mapping[str, str], file: Path = FILE
 ) -> NoiseFloor | None:
-    """The noise floor of runs under these conditions with its origin, if one was measured."""
+    """The noise floor of runs under these conditions, if one was measured with today's patches."""
     noise = _read(file)
     for cell in noise.cells if noise else ():
         if (cell.platform, cell.scenario, cell.conditions) == (platform, scenario, conditions):
-            return replace(cell, origin=noise.origin_of(cell)) if noise else None
+            return cell if noise and noise.of_today(cell) else None
     return None
 
 

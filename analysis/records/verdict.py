@@ -68,7 +68,6 @@ class Verdict(Record):
     :param also_shown_of: variants of which it should not be shown, but is, so that it is worthless.
     :param known_bad: its verdict with the runs of each variant under which it must fail, if there
         are such runs.
-    :param finding: the known reason why it is not met (`analysis.known.findings`).
     :param size: as ``size_percent``, in the unit of the comparison, where that is not percent.
     :param size_of: which comparison the size is of, counted from 1.
     """
@@ -87,7 +86,6 @@ class Verdict(Record):
     seeds_met: int = 0
     seeds: int = 0
     also_shown_of: tuple[str, ...] = ()
-    finding: str = ""
     size: float | None = None
     size_of: int = 1
     known_bad: Mapping[str, str] = field(default_factory=dict)
@@ -101,11 +99,6 @@ class Verdict(Record):
         words = [each.verdict for each in self.effects]
         worst = next((word for word in (REFUTED, UNDECIDED) if word in words), HOLDS)
         return words.index(worst) if worst in words else 0
-
-    @property
-    def explained(self) -> str:
-        """The finding, where not every seed meets the statement."""
-        return self.finding if self.met is not None and self.seeds_met < self.seeds else ""
 
 
 def few_seeds(seeds: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``eascope em``: the kernel's energy model and the derived power, OPP by OPP."""
+"""``eascope em``: a platform's energy model with derived power, or its device tree."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "platform", metavar="PLATFORM", help="platform, see: eascope list platforms"
     )
     add_energy_model(parser)
+    parser.add_argument(
+        "--device-tree", action="store_true", help="print the source of its device tree instead"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line per OPP.
+    """Print a line per OPP, or the device tree.
 
     :raises RequestError: for a platform or an energy model that there is not.
     """
@@ -31,6 +34,12 @@ def run(options: argparse.Namespace) -> int:
     from eascope.power.given import given_model
 
     platform = load_platform(options.platform)
+    if options.device_tree:
+        from eascope.configs.devicetree import device_tree_source
+        from eascope.engines.registry import DEFAULT_ENGINE, get_engine
+
+        print(device_tree_source(platform, get_engine(DEFAULT_ENGINE).layout), end="")
+        return 0
     model = given_model(options.em, options.em_error)
     rows = em_rows(platform, activity_of(platform), model)
     if options.json:

@@ -6,10 +6,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from eascope.experiments.cli.output import print_json
-from eascope.host.errors import RequestError, bad_input, unknown
+from eascope.host.errors import RequestError, unknown
 from eascope.host.table import Table
 
 SUMMARY = "predict power from measured events, or read freqbench's results"
@@ -17,8 +16,6 @@ EXAMPLE = "eascope power predict --core cortex-a15 --csv rows.csv"
 
 #: What ``eascope power`` can be asked to do, and what it needs for it.
 VERBS = {"predict": ("core", "csv"), "freqbench": ("file", "platform")}
-#: The column that it adds.
-COLUMN = "power_w"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
             raise RequestError(f"power {options.verb}: {shown} {wrong}")
     if options.verb == "freqbench":
         return _freqbench(options)
+    from eascope.power.measurements import COLUMN, predicted
+
     rows = predicted(options.core, Path(options.csv))
     if options.json:
         print_json(rows)
@@ -77,27 +76,3 @@ def _freqbench(options: argparse.Namespace) -> int:
         base = str(own.resolve()) if own.suffix == ".toml" else options.platform
         print("\n".join(difference(base, platform, path)))
     return 0
-
-
-def predicted(core: str, source: Path) -> list[dict[str, Any]]:
-    """The rows of the CSV file ``source``, their text as it is, with the model's ``power_w`` in W.
-
-    The columns that the core's mapping names must be there (frequency in MHz, supply in V,
-    temperature in degrees Celsius, event rates per second and CPU); measured power need not be.
-
-    :raises RequestError: when a column is missing or a figure is no number.
-    """
-    from eascope.power.counted import load_calibration
-    from eascope.power.measurements import read_rows
-
-    calibration = load_calibration(core)
-    rows = read_rows(source)
-    if COLUMN in rows[0]:
-        raise bad_input(str(source), "columns", COLUMN, "a file without this column")
-    predictions = []
-    for line, row in enumerate(rows, start=2):
-        if None in row:
-            raise bad_input(str(source), f"line {line}", row[None], "as many fields as the header")  # type: ignore[index]
-        watts = sum(calibration.parts_w(row, str(source), line).values())
-        predictions.append({**row, COLUMN: round(watts, 6)})
-    return predictions

@@ -9,6 +9,12 @@ from eascope.experiments.cli.explain import KINDS, declared
 from eascope.experiments.cli.output import print_json
 from eascope.host.keys import schema
 
+#: What a file by difference says of its own (`configs.delta`).
+_OWN = {
+    "base": {"type": "string", "description": "the scenario from which this one starts"},
+    "remove": {"type": "array", "items": {"type": "string"}},
+}
+
 SUMMARY = "print the JSON Schema of a kind of file, for editors"
 EXAMPLE = "eascope schema scenario"
 
@@ -24,5 +30,13 @@ def run(options: argparse.Namespace) -> int:
     :raises RequestError: for a kind whose keys are not declared.
     """
     draft = "https://json-schema.org/draft/2020-12/schema"
-    print_json({"$schema": draft, "title": options.kind, **schema(declared(options.kind))})
+    own = schema(declared(options.kind))
+    if options.kind == "scenario":
+        by_difference = {
+            "properties": {**_OWN, "summary": own["properties"]["summary"]},
+            "propertyNames": {"enum": [*_OWN, *own["properties"]]},
+            "required": ["base", "summary"],
+        }
+        own = {"if": {"required": ["base"]}, "then": by_difference, "else": own}
+    print_json({"$schema": draft, "title": options.kind, **own})
     return 0

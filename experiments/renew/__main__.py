@@ -36,9 +36,6 @@ def main(arguments: list[str] | None = None) -> int:
     floors.add_argument("scenario", nargs="*", help="(default: all that the record has)")
     floors.add_argument("--platform", default="juno-r2", help="of these (default %(default)s)")
     floors.add_argument(
-        "--stale", action="store_true", help="only what the record has of older patches"
-    )
-    floors.add_argument(
         "--seeds", type=int, default=ENOUGH, help="of each kernel (default %(default)s)"
     )
     engines = commands.add_parser("agreement", help="the fast engine compared with gem5")
@@ -83,11 +80,11 @@ def main(arguments: list[str] | None = None) -> int:
 def _noise(options: argparse.Namespace, command: str) -> Noise:
     if options.seeds < ENOUGH:
         raise RequestError(f"--seeds {options.seeds}: allowed: at least {ENOUGH}")
-    record = Noise.read(FILE)
+    record = Noise.read(FILE) if FILE.is_file() else None
     named = [(options.platform, scenario) for scenario in options.scenario]
-    pairs = named or noise.pairs_of(record, stale=options.stale)
+    pairs = named or (noise.pairs_of(record) if record else [])
     if not pairs:
-        raise RequestError("--stale: every floor of the record has today's patches")
+        raise RequestError(f"{shown_path(FILE)}: it has nothing yet: name scenarios")
     return noise.merged(record, noise.record_of(noise.measure(pairs, options.seeds), command))
 
 

@@ -17,7 +17,7 @@ from eascope.analysis.known.agreement import (
     Sample,
     WakeUps,
 )
-from eascope.analysis.known.findings import conditions_of
+from eascope.analysis.known.conditions import conditions_of
 from eascope.analysis.records.result import Result
 from eascope.analysis.verdicts import judge
 from eascope.experiments.controls import Controls

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from eascope.analysis.compare import Comparison
 from eascope.analysis.known.noise import Noise, NoiseFloor
-from eascope.analysis.known.origin import older
 from eascope.experiments.renew.origins import origin_of
 from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.measure import Group, compare
@@ -37,19 +36,23 @@ def record_of(measured: Sequence[Comparison], command: str) -> Noise:
     return Noise(origin_of(command, cells), tuple(_floor(comparison) for comparison in measured))
 
 
-def pairs_of(record: Noise, *, stale: bool = False) -> list[Pair]:
-    """What a record has; only what was measured with older patches than today's if ``stale``."""
-    return [
-        _pair(cell) for cell in record.cells if not stale or older(record.origin_of(cell).patches)
-    ]
+def pairs_of(record: Noise) -> list[Pair]:
+    """What a record has."""
+    return [_pair(cell) for cell in record.cells]
 
 
-def merged(record: Noise, more: Noise) -> Noise:
+def merged(record: Noise | None, more: Noise) -> Noise:
     """``record`` with the cells of ``more`` in place of its own, or after them.
 
-    Cells of ``record`` keep their origin, each for itself.
+    Cells of ``record`` keep their origin, each for itself; those of other patches are left out.
     """
-    cells = {_pair(cell): replace(cell, origin=record.origin_of(cell)) for cell in record.cells}
+    if record is None:
+        return more
+    cells = {
+        _pair(cell): replace(cell, origin=record.origin_of(cell))
+        for cell in record.cells
+        if record.of_today(cell)
+    }
     cells |= {_pair(cell): cell for cell in more.cells}
     return replace(more, cells=tuple(cells.values()))
 

@@ -17,6 +17,7 @@ from eascope.experiments.rtapp.json_file import MOST_MS, read
 from eascope.experiments.scenario.checks import not_admitted
 from eascope.experiments.scenario.model import MOST_THREADS, Attributes, Phase, Scenario, Task
 from eascope.experiments.scenario.others import STIR_MS, others
+from eascope.experiments.scenario.reading import read_scenario
 from eascope.experiments.scenario.replicate import replicate_record, task_start_us
 from eascope.experiments.scenario.rtapp_grammar import POLICIES as POLICY_OF
 from eascope.experiments.scenario.rtapp_grammar import WAITS, RtAppFile, RtAppTask, events, timers
@@ -34,7 +35,7 @@ from eascope.experiments.scenario.workload import (
 from eascope.host.cache import digest_of
 from eascope.host.errors import bad_input
 from eascope.host.keys import Place
-from eascope.host.strict import read_text, shown_path
+from eascope.host.strict import parse_toml, read_text, shown_path, toml_text
 
 #: A window where the file has no duration and no end, in ms.
 SHORT_MS, FULL_MS = 3_000, 60_000
@@ -58,12 +59,14 @@ def never_begin(file: RtAppFile, length_ms: int | None) -> Iterator[str]:
 
 
 def text_of(path: Path) -> str:
-    """The text of a scenario's file; that of rt-app's JSON as a scenario.
+    """The text of a scenario's file, or of a complete one; that of rt-app's JSON as a scenario.
 
     :raises RequestError: it cannot be read, or rt-app would refuse it.
     """
     if path.suffix != ".json":
-        return read_text(path, "a readable TOML file")
+        text = read_text(path, "a readable TOML file")
+        whole = read_scenario(path).data
+        return text if parse_toml(shown_path(path), text) == whole else toml_text(whole)
     text = read_text(path, "a readable JSON file")
     file = read(shown_path(path), text)
     full_ms = min(1000 * file.settings.get("duration", -1), MOST_MS)

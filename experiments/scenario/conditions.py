@@ -16,9 +16,9 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import PLATFORMS
 from eascope.experiments.controls import Controls
 from eascope.experiments.scenario.names import path_of
+from eascope.experiments.scenario.reading import KERNELS, read_scenario
 from eascope.host.errors import RequestError
 from eascope.host.keys import Placed, key, maybe
-from eascope.host.strict import read_toml
 from eascope.kernels.switches import SWITCHES
 
 TABLE = "source_conditions"
@@ -69,6 +69,7 @@ def _boards() -> list[str]:
 class _Stated(Placed):
     source: str = key("who states them, with kernel and board")
     board: str = key("the platform of its board", name="platform", choices=_boards, default="")
+    kernel: str = key("conditions that every such kernel has", choices=KERNELS, default="")
 
     def meaning(self) -> SourceConditions:
         """The conditions as a scenario has them."""
@@ -101,7 +102,7 @@ def conditions_of(scenario: str) -> SourceConditions:
 
     :raises RequestError: an unknown scenario, a wrong table, or none.
     """
-    top = read_toml(path_of(scenario))
+    top = read_scenario(path_of(scenario))
     if TABLE not in top.data:
         raise RequestError(f"--source-conditions: {scenario} has no [{TABLE}]")
     own: SourceConditions = top.inside(TABLE).decoded(ConditionsFile).meaning()

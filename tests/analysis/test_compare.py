@@ -19,7 +19,6 @@ from eascope.analysis.compare_text import text as text_of
 from eascope.analysis.derive import Derived
 from eascope.analysis.difference import Difference, difference, unpaired_difference
 from eascope.analysis.glance import glance
-from eascope.analysis.known.findings import Finding
 from eascope.analysis.null import Null
 from eascope.analysis.records.cell import SourceConditionsRecord
 from eascope.analysis.statement import value_at
@@ -201,24 +200,6 @@ def test_the_interval_in_percent_knows_that_the_baseline_varies() -> None:
     alone = difference([0.0] * 19 + [1.0], [1.0] * 20)
     assert alone.percent == pytest.approx(1900.0)
     assert alone.in_percent() is None
-
-
-def test_findings_are_not_about_a_platform_file_of_ones_own(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = {name: [stated(name, 0)] for name in ("mainline", "cas")}
-    usual = comparison(platform, runs)
-    known = {
-        (verdict.variant, verdict.statement): Finding("known", usual.conditions)
-        for verdict in usual.verdicts
-    }
-    monkeypatch.setattr("eascope.analysis.compare.findings", lambda *_: known)
-    assert {verdict.finding for verdict in comparison(platform, runs).verdicts} == {"known"}
-    own = {
-        name: [dataclasses.replace(run, cell=dataclasses.replace(run.cell, own_platform=True))]
-        for name, (run,) in runs.items()
-    }
-    assert {verdict.finding for verdict in comparison(platform, own).verdicts} == {""}
 
 
 HAD = ("board-dvfs", "no-delay-dequeue")

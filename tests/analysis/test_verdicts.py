@@ -256,20 +256,6 @@ def test_json() -> None:
     assert few["reason"] == "only 1 of the 20 seeds required"
 
 
-def test_a_finding_is_shown_where_a_seed_does_not_meet_the_statement() -> None:
-    known = {("a", "energy_j.total > 1"): "the trace says why"}
-
-    def explained(*energies: float) -> str:
-        results = runs(**{"a" if energies else "b": energies or (0.5,)})
-        entry = Expectation("a", "energy_j.total > 1", "s")
-        return judge([entry], results, known)[0].explained
-
-    assert explained(2.0, 3.0) == ""
-    assert explained(0.5, 3.0) == "the trace says why"
-    assert explained(0.5, 0.5) == "the trace says why"
-    assert explained() == ""
-
-
 def test_a_size_is_in_the_unit_of_its_comparison() -> None:
     half = Effect(0.5, 0.4, 0.6, (None, 0.6), "", False, False, None)
     verdict = Verdict("cas", "a < 1 and b < 2", "s", effects=(MORE_EFFECT, half), size=0.7)

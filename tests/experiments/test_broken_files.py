@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from eascope.analysis.known.findings import FINDINGS, findings
 from eascope.configs import platform_file
 from eascope.configs.activity import ACTIVITY, load_activity
 from eascope.configs.core import CORES, load_core
@@ -154,7 +153,6 @@ NAMED = {
     "program-activity": r"(?<=^provenance/)[^/]+|(?<=/samples/)[^/]+",
     "variants": r"(?<=^variant/)[^/]+|(?<=^kernel/)[^/]+|(?<=^planned/)[^/]+",
     "sources": r"(?<=^measured/)[^/]+",
-    "findings": r"(?<=^patches/)[^/]+",
     "content": r"(?<=^program/)[^/]+",
 }
 #: Keys that are checked where a cell is made of the file, or before all others.
@@ -225,7 +223,11 @@ def kinds() -> dict[str, tuple[list[Path], Load]]:
     juno = load_platform("juno-r2")
     return {
         "scenario": (
-            sorted(scenario_names.ROOT.rglob("*.toml")),
+            [  # those by difference: tests/experiments/scenario/test_difference.py
+                path
+                for path in sorted(scenario_names.ROOT.rglob("*.toml"))
+                if "base" not in tomllib.loads(path.read_text())
+            ],
             lambda path: load_scenario(str(path), juno),
         ),
         "platform": (sorted(PLATFORMS.glob("*.toml")), read_platform),
@@ -252,12 +254,6 @@ def kinds() -> dict[str, tuple[list[Path], Load]]:
         "variants": ([variants.VARIANTS], variants.load_catalogue.__wrapped__),
         "sources": ([SOURCES], read_sources),
         "content": ([CONTENT], load_content.__wrapped__),
-        "findings": (
-            sorted(FINDINGS.rglob("*.toml")),
-            lambda path: findings.__wrapped__(
-                path.parents[1].name, f"{path.parent.name}/{path.stem}", path.parents[2]
-            ),
-        ),
     }
 
 

@@ -31,7 +31,8 @@ def decisions(
 ) -> dict[tuple[int, int, int], int]:
     """By plan, task and wake-up: the CPU that it went to, all tasks being in a group.
 
-    Wake-ups of a plan are milliseconds apart, so what a kernel's code takes does not reorder them.
+    In the first periods of each plan its forks overutilize the system. Wake-ups of a plan are
+    milliseconds apart, so what a kernel's code takes does not reorder them.
     """
     _, declared = variant_named(variant)
     lines = [f"write {path} {value}" for path, value in declared.switches]

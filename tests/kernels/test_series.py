@@ -14,7 +14,6 @@ from eascope.kernels.drift import touched_files
 from eascope.kernels.kconfig import configure, fragment_text, make
 from eascope.kernels.naming import kernel_named, kernel_names
 from eascope.kernels.patch_series import (
-    LINES_FILE,
     added_files,
     is_ported,
     own_files,
@@ -144,21 +143,6 @@ def test_every_patch_says_who_and_why() -> None:
                 assert f"\nSigned-off-by: {author[1]}\n" in message, patch.name
             else:
                 assert len(words) > 40, f"{patch.name}: {len(words)} words are no reason"
-
-
-def test_the_readme_says_of_which_patches_the_context_alone_differs() -> None:
-    """Of patches that lie as the lines that differ."""
-    text = (SERIES.parent / "README.md").read_text()
-    for series in all_series():
-        found = set()
-        for patch in (path.with_suffix(".patch") for path in series.glob(f"*/*{LINES_FILE}")):
-            made, default = patch_file(patch), series / patch.name
-            lines = [re.findall(r"^[+-].*", path.read_text(), re.M) for path in (made, default)]
-            if lines[0] == lines[1]:
-                found.add(int(patch.name[:4]))
-        table = text.partition(f"| {series.name} | on 7.3 |")[2].partition("\n\n")[0]
-        rows = re.findall(r"^\| (.*) \| context differs \|$", table, re.MULTILINE)
-        assert {int(number) for row in rows for number in row.split(", ")} == found, series.name
 
 
 @pytest.mark.parametrize("series", ["sum", "feec"])

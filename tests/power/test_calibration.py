@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from eascope.experiments.cli.power import COLUMN, predicted
 from eascope.host.errors import RequestError
 from eascope.power import calibrate
 from eascope.power.calibrate import fit, leaving_out, non_negative
 from eascope.power.counted import CALIBRATED, MAPPINGS, load_calibration, load_counted
 from eascope.power.mcpat import load_derived
-from eascope.power.measurements import VARIABLE, load_measured
+from eascope.power.measurements import COLUMN, VARIABLE, load_measured, predicted
 from tests.support.calibration import row
 from tests.support.command import output_of
 from tests.support.refusals import refusal

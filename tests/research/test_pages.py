@@ -130,14 +130,16 @@ def test_no_recorded_run_takes_less_than_its_loads_floor() -> None:
     assert compared > len(floors)
 
 
-def test_a_page_says_which_files_are_others_than_its_runs_had() -> None:
+def test_a_page_says_which_files_are_others_than_its_runs_had(tmp_path: Path) -> None:
     file = "experiments/scenarios/smoke.toml"
-    text = (ROOT / file).read_text()
+    text, own = (ROOT / file).read_text(), tmp_path / "own.toml"
     first = text.splitlines()[0]
-    assert meaning(text.replace(first, f'{first[:-1]} and more"')) == meaning(text)
-    stated = {"command": "x", "made_from": "runs", "files": {file: meaning(text)}}
+    own.write_text(text.replace(first, f'{first[:-1]} and more"'))
+    assert meaning(own) == meaning(ROOT / file)
+    stated = {"command": "x", "made_from": "runs", "files": {file: meaning(ROOT / file)}}
     assert "Changed since" not in origin(stated)
-    other = {file: meaning(f"{text}\n[more]\nloops = 1\n"), "configs/platforms/gone.toml": "0"}
+    (tmp_path / "other.toml").write_text(f"{text}\n[more]\nloops = 1\n")
+    other = {file: meaning(tmp_path / "other.toml"), "configs/platforms/gone.toml": "0"}
     assert "Changed since then: smoke, gone." in origin({**stated, "files": other})
 
 

@@ -8,7 +8,7 @@ from eascope.analysis.known.agreement import (
     AgreementColumn,
     Sample,
 )
-from eascope.analysis.known.findings import NO_CONTROLS, REPLICATES, Conditions
+from eascope.analysis.known.conditions import NO_CONTROLS, REPLICATES, Conditions
 from eascope.analysis.known.origin import RUNS, Origin
 
 

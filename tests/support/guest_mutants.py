@@ -47,6 +47,10 @@ def _boosted(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
 
 #: Checks that are not asked as the other ones of their queue.
 SPECIAL: Mapping[str, Ask] = {
+    "check_stressed": sum_checks.check_stressed,
+    "check_hidden_counter": lambda *of: sum_checks.check_hidden_counter(
+        sum_checks.check_stressed(*of)
+    ),
     "check_sleepers": lambda *of: base_checks.check_sleepers(base_checks.balance(*of)),
     "check_grants": _on("smp-24", base_checks.check_grants),
     "check_no_grants": _on("smp-24", base_checks.check_no_grants),
@@ -102,7 +106,7 @@ def guest_check(queue: str, line: str, says: str = "", *, checked: bool = False)
         else:
             check(kernel, platform, folder, **flags)
 
-    return GuestCheck(check, ask, says)
+    return GuestCheck(line, check, ask, says)
 
 
 MUTANTS = [

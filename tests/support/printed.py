@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from eascope.configs.core import CORES
 from eascope.configs.platform_file import list_platforms
 from eascope.experiments.cli.list_names import KINDS
 from eascope.experiments.cli.verbs import make_parser
@@ -135,6 +136,8 @@ def _of_eascope(arguments: list[str]) -> str:
         "variants": set(load_variants()) | trees | changes,
         "kind": set(KINDS),
     }
+    if parsed.get("predict"):
+        known["platform"] = {path.stem for path in CORES.glob("*.toml")}
     for option, names in known.items():
         for name in _texts(parsed.get(option)):
             # The kernel of a variant is that of a release, or of a tree.

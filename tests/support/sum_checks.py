@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eascope.configs.platform import Platform
+from eascope.kernels.build import KernelArtefact
 from eascope.kernels.switches import STATS
 from tests.support.kernel_guest import Booted
-from tests.support.stress import checked, counters
+from tests.support.stress import checked, counters, survive
 
 FILES = "/sys/kernel/debug/sched/eascope"
 FEATURES = "/sys/kernel/debug/sched/features"
@@ -640,3 +641,21 @@ def check_busy_bounded(guest: Guest, feature: str) -> None:
     busy = [int(time) for line in texts for time in BUSY.findall(line)]
     assert len(busy) > 20
     assert 400 < max(busy) < 600 if feature == "FEEC_BUSY_BOUNDED" else max(busy) > 900, busy
+
+
+#: The checks of a kernel of `sum`, and what makes it look at who waits.
+CHECKED = [
+    (FEATURES, "UCLAMP_CHECK"),
+    ("/sys/kernel/debug/sched/eascope/uclamp_wait", "2"),
+    ("/sys/kernel/debug/sched/eascope/uclamp_wait_deadband", "0"),
+]
+
+
+def check_stressed(kernel: KernelArtefact, platform: Platform, folder: Path) -> Booted:
+    """The kernel finds no fault in its own sums."""
+    return survive(kernel.image, platform, folder / "run", switches=CHECKED, ms=400)
+
+
+def check_hidden_counter(done: Booted) -> None:
+    """Stress moves the counter of those who wait and may mean an overutilized CPU."""
+    assert counters(done.text("stats.txt"))["uclamp_hidden_ou"]

@@ -8,8 +8,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from eascope.analysis.engine import billing_of, error_words
+from eascope.analysis.known.conditions import Conditions
 from eascope.analysis.known.error import EARLIER_BILLING, error_of
-from eascope.analysis.known.findings import Conditions
 from eascope.engines.gem5.engine import GEM5
 from eascope.engines.qemu.engine import QEMU
 from eascope.host.record import json_bytes

@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from eascope.engines.registry import DEFAULT_ENGINE
+from eascope.configs.devicetree import device_tree_source
+from eascope.configs.platform_file import load_platform
+from eascope.engines.registry import DEFAULT_ENGINE, get_engine
 from eascope.experiments.arguments import count, natural
 from eascope.experiments.cli.status import distinguishing
 from eascope.experiments.cli.verbs import VERBS, make_parser
@@ -240,6 +242,12 @@ def test_em_is_printed() -> None:
     assert {row["cluster"] for row in rows} == {"little", "big"}
     assert {"published_uw", "derived_uw", "difference", "derived_inefficient"} <= set(rows[0])
     assert len(inside("em", "juno-r2").stdout.splitlines()) == 1 + len(rows)
+
+
+def test_a_device_tree_is_printed() -> None:
+    layout = get_engine(DEFAULT_ENGINE).layout
+    printed = inside("em", "juno-r2", "--device-tree").stdout
+    assert printed == device_tree_source(load_platform("juno-r2"), layout)
 
 
 def test_power_is_predicted(tmp_path: Path) -> None:

@@ -77,7 +77,8 @@ def test_a_schema_accepts_every_shipped_file(kind: str) -> None:
 def test_a_schema_refuses_what_the_reader_refuses(kind: str, tmp_path: Path) -> None:
     """A misspelt key, another type, a number out of range; and it refuses nothing else.
 
-    Rules across keys, names and grammars of texts are the reader's alone.
+    Rules across keys, names and grammars of texts are the reader's alone, as is all below the top
+    of a scenario by difference.
     """
     accepts, drawn = checker(kind), random.Random(f"damage {kind}")
     files, load = (FILES[kind], own_variant) if kind == "variant" else kinds()[kind]
@@ -102,6 +103,14 @@ def test_a_schema_refuses_what_the_reader_refuses(kind: str, tmp_path: Path) -> 
                 assert accepts(copy), (file, place, how)
     numbers = {"low", "high"} if kind not in ("variant", "variants") else set()
     assert seen >= {"type", "key"} | numbers <= {*WRONG, "key"}
+
+
+@pytest.mark.parametrize(
+    "own", [{"base": "x"}, {"base": 3, "summary": "s"}, {"base": "x", "summary": "s", "tusk": {}}]
+)
+def test_a_scenario_by_difference_is_checked_at_its_top(own: dict[str, Any]) -> None:
+    assert not checker("scenario")(own)
+    assert checker("scenario")({"base": "x", "summary": "s", "task": {}})
 
 
 def test_an_editor_finds_the_schema_of_every_shipped_file() -> None:

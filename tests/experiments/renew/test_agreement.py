@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eascope.analysis.known.agreement import Against, Agreement
-from eascope.analysis.known.findings import conditions_of
+from eascope.analysis.known.conditions import conditions_of
 from eascope.analysis.records.result import Percentiles
 from eascope.experiments.renew import __main__ as command
 from eascope.experiments.renew import agreement

@@ -30,6 +30,8 @@ from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.request import Resolved
 from tests.support.stated import stated
 
+TODAY = Origin("before", RUNS, patches=digests_of(["base@6.12"]))
+
 
 @pytest.fixture
 def measured(juno: Platform) -> Comparison:
@@ -40,7 +42,7 @@ def measured(juno: Platform) -> Comparison:
 
 @pytest.fixture
 def record(measured: Comparison) -> Noise:
-    return record_of([measured], "make noise")
+    return replace(record_of([measured], "make noise"), origin=TODAY)
 
 
 def both(juno: Platform) -> Comparison:
@@ -82,7 +84,7 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
     percent = record.cells[0].percents["energy_j.total"]
     assert answers(compared)[-1] == (
         f"noise floor, mainline against itself: +-{percent:.1f} % (recorded in noise.json, "
-        "10 other seeds, unknown patches)"
+        "10 other seeds)"
     )
     own = replace(compared, null=Null("mainline", *([[]] * 2)))
     assert own.noise is own.null, "what was measured with the comparison counts"
@@ -91,6 +93,10 @@ def test_a_comparison_shows_the_floor_that_was_recorded_for_its_conditions(
     Noise(record.origin, (replace(cell, conditions=other),)).write(tmp_path / "noise.json")
     noise._read.cache_clear()
     assert both(juno).noise is None, "of other conditions"
+    for patches in ({}, {"base@6.12": "0" * 64}):
+        Noise(Origin("ago", RUNS, patches=patches), (cell,)).write(tmp_path / "noise.json")
+        noise._read.cache_clear()
+        assert both(juno).noise is None, "of other patches, or unknown ones"
     noise._read.cache_clear()
 
 
@@ -128,41 +134,24 @@ def test_a_floor_is_found_by_its_conditions_among_several(record: Noise, tmp_pat
         noise.recorded(cell.platform, cell.scenario, c, file)
         for c in (cell.conditions, dict[str, str]())
     ]
-    assert floors == [replace(cell, origin=record.origin), None]
+    assert floors == [cell, None]
 
 
-def test_only_stale_floors_are_measured_and_the_others_kept(
-    record: Noise, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A floor of older patches is stale; one of unknown patches is not."""
+def test_floors_of_other_patches_are_dropped_when_others_are_measured(record: Noise) -> None:
+    """One that is measured again takes the place of its own; those of today are kept."""
     (cell,) = record.cells
-    today = Origin("before", RUNS, patches=digests_of(["base@6.12"]))
     ago = Origin("long ago", RUNS, patches={"base@6.12": "0" * 64})
-    kept, stale, unknown = (
+    kept, stale, again = (
         replace(cell, scenario=name, origin=origin)
-        for name, origin in (("a", None), ("b", ago), ("c", Origin("unknown", RUNS)))
+        for name, origin in (("a", None), ("b", ago), ("c", ago))
     )
-    Noise(today, (kept, stale, unknown)).write(tmp_path / "noise.json")
-    asked: list[tuple[str, str]] = []
-
-    def measured_now(pairs: Sequence[tuple[str, str]], seeds: int) -> list[tuple[str, str]]:
-        asked.extend(pairs)
-        return [*pairs]
-
-    def record_now(pairs: Sequence[tuple[str, str]], name: str) -> Noise:
-        cells = (replace(cell, scenario=scenario, seeds=20) for _, scenario in pairs)
-        return Noise(Origin(name, RUNS), tuple(cells))
-
-    monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
-    monkeypatch.setattr(command, "DATA", tmp_path)
-    monkeypatch.setattr(run, "measure", measured_now)
-    monkeypatch.setattr(run, "record_of", record_now)
-    assert main(["noise", "--stale"]) == 0
-    assert asked == [(cell.platform, "b")]
-    result = Noise.read(tmp_path / "noise.json")
-    again = "python -m eascope.experiments.renew noise --stale"
-    assert [result.origin_of(cell).command for cell in result.cells] == ["before", again, "unknown"]
-    assert [cell.seeds for cell in result.cells] == [10, 20, 10]
+    more = Noise(Origin("now", RUNS), (replace(again, origin=None),))
+    result = run.merged(Noise(TODAY, (kept, stale, again)), more)
+    assert [(of.scenario, result.origin_of(of).command) for of in result.cells] == [
+        ("a", "before"),
+        ("c", "now"),
+    ]
+    assert run.merged(None, more) == more
 
 
 NAMED = "give --scenario and two variants or more, or neither"
@@ -174,7 +163,7 @@ ASSUMED = ["assumptions", "mainline", "cas", "--scenario", "smoke"]
     [
         (["noise", "--seeds", "9"], "--seeds 9: allowed: at least 10"),
         (["noise", "eas/vdeo"], "unknown scenario"),
-        (["noise", "--stale"], "--stale: every floor of the record has today's patches"),
+        (["noise"], "it has nothing yet: name scenarios"),
         (["assumptions", "mainline"], NAMED),
         (["assumptions", "--scenario", "smoke"], NAMED),
         ([*ASSUMED, "--seeds", "19"], "allowed: at least 20"),
@@ -184,13 +173,11 @@ ASSUMED = ["assumptions", "mainline", "cas", "--scenario", "smoke"]
 def test_a_wrong_request_is_one_line(
     arguments: list[str],
     words: str,
-    record: Noise,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Noise(Origin("unknown", RUNS), record.cells).write(tmp_path / "noise.json")
-    monkeypatch.setattr(command, "FILE", tmp_path / "noise.json")
+    monkeypatch.setattr(command, "FILE", tmp_path / "none.json")
     monkeypatch.setattr(command, "RANGES", tmp_path / "none.json")
     assert main(arguments) == 2
     assert words in capsys.readouterr().err

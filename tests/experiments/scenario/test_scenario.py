@@ -123,8 +123,6 @@ phase: run_us = 5 / meet = ["x", "y"] && more: SECOND / run_us = 5 / meet_before
     | task[0].phase[0].meet = ['x', 'y']; tasks of which one can begin; a, b never can
 phase: wait = "b" / run_us = 5 / meet = "x" && more: SECOND / meet_before = "x" |
     task[0].phase[0].wait = 'b'; a, b never can
-more: EXPECT "migrations > 3" / finding = "they do not" |
-    expect[0].finding; nothing: analysis/known/data/findings/PLATFORM/SCENARIO.toml has it
 more: [[program]] / name = "p" / run = "ping-pog" / short_count = 10 / full_count = 20 && window:
     UNTIL | program[0].run; 'ping-pog'; did you mean ping-pong?
 more: [[program]] / name = "p" / run = "ping-pong" / short_count = 21 / full_count = 20 && window:
