@@ -26,7 +26,7 @@ from tests.support import (
 from tests.support.guest_cases import GuestCase
 from tests.support.mutants import GuestCheck, GuestMutant, read_mutants
 
-Ask = Callable[[KernelArtefact, Platform, Path], None]
+Ask = Callable[[KernelArtefact, Platform, Path], object]
 
 _FEEC = (
     *(feec_checks.PLACING, feec_checks.BALANCING),
@@ -36,7 +36,7 @@ FEEC_CASES: dict[str, GuestCase] = {name: case for cases in _FEEC for name, case
 assert len(FEEC_CASES) == sum(map(len, _FEEC)), "a name stands for one case"
 
 
-def _on(name: str, ask: Callable[[KernelArtefact, Platform, Path], None]) -> Ask:
+def _on(name: str, ask: Ask) -> Ask:
     """``ask`` on the platform ``name`` instead."""
     return lambda kernel, _, folder: ask(kernel, load_platform(name), folder)
 
@@ -45,7 +45,7 @@ def _boosted(kernel: KernelArtefact, platform: Platform, folder: Path) -> None:
     feec_checks.check_boosted(feec_checks.run(kernel, platform, feec_checks.BOOSTED, folder))
 
 
-#: Checks that are not asked as the other ones of their queue.
+#: Checks that are not asked as the other ones of their series.
 SPECIAL: Mapping[str, Ask] = {
     "check_stressed": sum_checks.check_stressed,
     "check_hidden_counter": lambda *of: sum_checks.check_hidden_counter(
