@@ -421,4 +421,4 @@ def test_the_primary_energy_is_asked_about_by_itself(weak: Comparison) -> None:
     total = next(line for line in glance(weak).splitlines() if line.startswith("energy, total"))
     assert total.endswith("*")
     words = " ".join(text(weak).split())
-    assert "corrected for the number of rows (false discovery rate 5 %)" in words
+    assert "* significant at a false discovery rate of 5 %." in words

@@ -152,7 +152,8 @@ NAMED = {
     "system-activity": r"(?<=^provenance/)[^/]+",
     "program-activity": r"(?<=^provenance/)[^/]+|(?<=/samples/)[^/]+",
     "variants": r"(?<=^variant/)[^/]+|(?<=^kernel/)[^/]+|(?<=^planned/)[^/]+",
-    "sources": r"(?<=^measured/)[^/]+",
+    "scenario": r"(?<=^kernel_threads/)[^/]+",
+    "sources": r"(?<=^measured/)[^/]+|(?<=^document/)[^/]+",
     "content": r"(?<=^program/)[^/]+",
 }
 #: Keys that are checked where a cell is made of the file, or before all others.

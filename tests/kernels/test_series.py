@@ -135,7 +135,7 @@ def test_every_patch_says_who_and_why() -> None:
             subject = re.search(r"^Subject: \[PATCH\] (.*(?:\n .*)*)", head, re.MULTILINE)
             assert subject, patch.name
             text = subject[1].replace("\n", "")
-            assert re.match(r"[\w/-]+: (EM: )?[A-Z]", text), patch.name
+            assert re.match(r"([\w/-]+: )+[A-Z]", text), patch.name
             assert len(text) <= 72, f"{patch.name}: {len(text)} characters"
             words = message.partition("Signed-off-by:")[0].split()
             if author[1] != OURS:

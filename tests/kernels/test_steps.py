@@ -88,8 +88,8 @@ def test_commits_of_a_tree_are_steps_as_they_are_there(linux: Path) -> None:
 def test_what_is_no_series_is_one_line(linux: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for words, *arguments in (
-        ("no such series or file (did you mean feec?): allowed: feec, ", "fec"),
-        ("no such series or file: allowed: feec, ", "mainline"),
+        ("no such series or file (did you mean feec?): allowed: blocked-tick, feec, ", "fec"),
+        ("no such series or file: allowed: blocked-tick, feec, ", "mainline"),
         ("no such file; expected an mbox", "../no..such"),
         ("no file *.patch or *.eml", str(tmp_path / "empty")),
         (f"no commit; expected A..B, where {linux} has commits", "main..old", str(linux)),

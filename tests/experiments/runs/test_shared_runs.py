@@ -72,6 +72,7 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "cpus": ("big", "little"),
     "core": ("cortex-a53", "cortex-a72"),
     "until": ("programs-end",),
+    "kernel": ("before-6.12", "6.12.0"),
     "speeds": ("measured", "board"),
     "dvfs": ("model",),
     "repeat": (2,),

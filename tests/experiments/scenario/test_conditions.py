@@ -48,6 +48,7 @@ NOT_OF_A_SOURCE = (
     "busy",
     "smoke",
     "uclamp/rt-capped",
+    "boards/parallel-n",  # which states no kernel
     *RAILS,
 )
 OWN = """\
