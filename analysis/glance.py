@@ -209,7 +209,7 @@ def _note(comparison: Comparison, left_out: list[tuple[int, str]]) -> str:
     star = "" if few else "*: significant at 95 % after correction for multiple comparisons. "
     words = [f"{count} more {name}{'s' if count > 1 else ''}" for count, name in left_out if count]
     every = " and ".join(["every measure", *words])
-    report = "; references and known causes are in the report" if len(comparison.names) > 1 else ""
+    report = "; references are in the report" if len(comparison.names) > 1 else ""
     return f"{star}--all prints {every}{report}."
 
 
