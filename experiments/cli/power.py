@@ -70,7 +70,8 @@ def _freqbench(options: argparse.Namespace) -> int:
 
     platform, path = load_platform(options.platform), Path(options.file)
     if options.json:
-        print_json(read_rails(path, platform)[0])
+        rails, left_out = read_rails(path, platform)
+        print_json({"power_uw": rails, "left_out": left_out})
     else:
         own = Path(options.platform)
         base = str(own.resolve()) if own.suffix == ".toml" else options.platform

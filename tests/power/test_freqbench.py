@@ -41,6 +41,8 @@ def test_a_result_is_a_platform_by_difference(tmp_path: Path) -> None:
     (other := tmp_path / "results.json").write_text(json.dumps({"version": 1, "cpus": cpus}))
     again = output_of("power", "freqbench", str(other), "--platform", "pixel9")
     assert again.replace("results.json", "results.csv") == text
+    read = output_of("power", "freqbench", str(other), "--platform", "pixel9", "--json")
+    assert json.loads(read)["left_out"] == ["big 5"]
 
 
 @pytest.mark.parametrize(
