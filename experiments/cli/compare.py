@@ -93,15 +93,15 @@ class Asked:
     robust: bool = False
 
     @property
-    def names(self) -> list[Resolved]:
+    def resolved(self) -> list[Resolved]:
         """The cells by which variants are compared."""
-        return [names for group in self.groups for names in group.names]
+        return [resolved for group in self.groups for resolved in group.resolved]
 
     @property
-    def all_names(self) -> list[Resolved]:
+    def all_resolved(self) -> list[Resolved]:
         """All cells."""
         _, *more = self.groups[0].parts
-        return [*self.names, *(names for part in more for names in part)]
+        return [*self.resolved, *(resolved for part in more for resolved in part)]
 
     @property
     def billing(self) -> BilledBy:
@@ -111,7 +111,7 @@ class Asked:
     @property
     def first(self) -> Resolved:
         """The baseline's first cell."""
-        return self.groups[0].names[0]
+        return self.groups[0].resolved[0]
 
     def machine(self) -> Machine:
         """The platform with the powers of the request."""
@@ -197,10 +197,10 @@ def answers(every: Sequence[Asked]) -> list[Answered]:
     check_runs_place()
     keys = []
     for asked in every:
-        warn(asked.first, asked.billing.power, asked.names)
+        warn(asked.first, asked.billing.power, asked.resolved)
         keys.append(digest(asked))  # builds what is missing
-        warn_of(without_effect(asked.names))
-        check_kernels_differ(asked.names)
+        warn_of(without_effect(asked.resolved))
+        check_kernels_differ(asked.resolved)
     compared = iter(compare([group for asked in every for group in asked.groups]))
     answered = []
     for asked, key in zip(every, keys, strict=True):
@@ -223,7 +223,7 @@ def _planned(asked: Asked) -> tuple[list[Resolved], list[AxisPart]]:
     group = asked.groups[0]
     cases = zip(group.cases.cases, group.parts[2:], strict=True)
     parts = [(case.axis, case.value.name, len(own)) for case, own in cases if asked.robust]
-    return asked.all_names, parts
+    return asked.all_resolved, parts
 
 
 def asked_of(options: argparse.Namespace) -> Asked:

@@ -92,9 +92,9 @@ def run(options: argparse.Namespace) -> int:
     if options.counterfactual and options.seeds:
         raise RequestError("--counterfactual: of one seed; leave --seeds out")
     if options.counterfactual:
-        from eascope.experiments.runs.counterfactual import counterfactual, names_of
+        from eascope.experiments.runs.counterfactual import counterfactual, resolved_of
 
-        asked = asked or [names_of(each) for each in runs]
+        asked = asked or [resolved_of(each) for each in runs]
         found = counterfactual(asked[0], asked[1], billing, options.counterfactual)
         if options.json:
             print_json(found.record(options.repeat))

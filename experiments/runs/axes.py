@@ -18,14 +18,14 @@ from eascope.host.errors import RequestError, unknown
 class AxisCase:
     """A comparison at another value of one axis.
 
-    :param names: of its own cells, one per variant, with the first seed; none if only the billing
-        of the asked cells differs.
+    :param resolved: its own cells, one per variant, with the first seed; none if only the power
+        model of the asked cells differs.
     """
 
     axis: str
     value: AxisValue
     billing: BilledBy
-    names: tuple[Resolved, ...] = ()
+    resolved: tuple[Resolved, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ def _case(
         other = replace(controls, **sets)
         # The source's conditions are in the controls by now, and must not be put there again.
         changes: dict[str, Any] = {"controls": other, "source_conditions": False}
-        names = tuple(resolve(replace(cell.request, **changes)) for cell in asked)
-        yield AxisCase(axis, value, billing, names)
+        own = tuple(resolve(replace(cell.request, **changes)) for cell in asked)
+        yield AxisCase(axis, value, billing, own)
 
 
 def _now(resolved: Resolved, key: str) -> object:

@@ -74,7 +74,7 @@ def counterfactual(a: Resolved, b: Resolved, billed: BilledBy, most: int) -> Cou
     return Counterfactual(diff, repeated)
 
 
-def names_of(run: Run) -> Resolved:
+def resolved_of(run: Run) -> Resolved:
     """The names of a finished run's cell, which is prepared again from today's files.
 
     :raises RequestError: its kernel, files or settings cannot be had again.

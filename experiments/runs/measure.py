@@ -33,40 +33,40 @@ ByBilling = Mapping[BilledBy, Derived]
 _NO_CASES = Cases((), ())
 
 
-def prepared(names: Sequence[Resolved]) -> list[Cell]:
-    """The cells of ``names``.
+def prepared(resolved: Sequence[Resolved]) -> list[Cell]:
+    """The cells of ``resolved``.
 
     :raises EascopeError: when an artefact cannot be had.
     """
-    engines = {(each.engine.name, each.engine.mode): each.engine for each in names}
+    engines = {(each.engine.name, each.engine.mode): each.engine for each in resolved}
     identities = {key: identity_of(engine) for key, engine in engines.items()}
-    return [prepare(each, identities[each.engine.name, each.engine.mode]) for each in names]
+    return [prepare(each, identities[each.engine.name, each.engine.mode]) for each in resolved]
 
 
-def measured(names: Sequence[Resolved], read: Callable[[Cell, Run], Result]) -> list[Result]:
+def measured(resolved: Sequence[Resolved], read: Callable[[Cell, Run], Result]) -> list[Result]:
     """What ``read`` gives of each run; executes what is missing.
 
     :raises EascopeError: the first failure; runs that were complete by then stay.
     """
-    return run_all(prepared(names), read)
+    return run_all(prepared(resolved), read)
 
 
-def seeded(names: Sequence[Resolved], seeds: int) -> list[Resolved]:
-    """Each of ``names`` with the seeds 0 to ``seeds`` - 1."""
-    return [each.with_seed(seed) for each in names for seed in range(seeds)]
+def seeded(resolved: Sequence[Resolved], seeds: int) -> list[Resolved]:
+    """Each of ``resolved`` with the seeds 0 to ``seeds`` - 1."""
+    return [each.with_seed(seed) for each in resolved for seed in range(seeds)]
 
 
 @dataclass(frozen=True)
 class Group:
     """What is compared.
 
-    :param names: every variant with every seed, the baseline first.
+    :param resolved: every variant with every seed, the baseline first.
     :param cases: other values of model axes.
     :param null: cells that measure the noise floor: a variant's, then as many of its double's.
     :param rename: gives a run the name of its variant in statements.
     """
 
-    names: Sequence[Resolved]
+    resolved: Sequence[Resolved]
     billing: BilledBy
     cases: Cases = _NO_CASES
     null: Sequence[Resolved] = ()
@@ -74,9 +74,13 @@ class Group:
 
     @property
     def parts(self) -> list[Sequence[Resolved]]:
-        """The cells of ``names``, of ``null``, and those that each case needs besides."""
-        seeds = len({each.request.seed for each in self.names})
-        return [self.names, self.null, *(seeded(case.names, seeds) for case in self.cases.cases)]
+        """The cells of ``resolved``, of ``null``, and those that each case needs besides."""
+        seeds = len({each.request.seed for each in self.resolved})
+        return [
+            self.resolved,
+            self.null,
+            *(seeded(case.resolved, seeds) for case in self.cases.cases),
+        ]
 
     @cached_property
     def cells(self) -> list[list[Cell]]:
@@ -84,14 +88,14 @@ class Group:
 
         :raises EascopeError: when an artefact cannot be had.
         """
-        cells = iter(prepared([names for part in self.parts for names in part]))
+        cells = iter(prepared([resolved for part in self.parts for resolved in part]))
         return [[next(cells) for _ in part] for part in self.parts]
 
     @property
     def wanted(self) -> Iterator[tuple[Cell, Sequence[BilledBy]]]:
         """Every cell, and what it is billed by."""
         asked, *others = self.cells
-        free = (case.billing for case in self.cases.cases if not case.names)
+        free = (case.billing for case in self.cases.cases if not case.resolved)
         every = (self.billing, *free)
         yield from ((cell, every) for cell in asked)
         yield from ((cell, (self.billing,)) for cells in others for cell in cells)

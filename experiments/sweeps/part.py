@@ -119,15 +119,15 @@ def run_part(part: SweepPart, execute_cell: Execute = execute) -> int:
     failed = 0
     # All of it is read before the ledger is begun.
     groups = [
-        (group, resolver.names(group.point), group.point.billed(part.power))
+        (group, resolver.resolved(group.point), group.point.billed(part.power))
         for group in part.groups
     ]
     with closing(LedgerFile(ledger_folder(part.campaign) / f"{part.job}{SUFFIX}")) as ledger:
-        for group, names, billed in groups:
-            identity, group_id = identity_of(names.engine), resolver.group_id(names)
+        for group, resolved, billed in groups:
+            identity, group_id = identity_of(resolved.engine), resolver.group_id(resolved)
             for seed in group.seeds:
                 cell = cell_id(group_id, seed)
-                asked = names.with_seed(seed)
+                asked = resolved.with_seed(seed)
                 line = _run_cell(part, asked, identity, cell, execute_cell, own_s, billed)
                 ledger.add(line)
                 failed += line.state != DONE

@@ -120,8 +120,8 @@ class Resolver:
         #: has all figures of its base is none.
         self.computed: dict[str, tuple[str, ...]] = {}
 
-    def names(self, point: Point, seed: int = 0) -> Resolved:
-        """The point's names, all known.
+    def resolved(self, point: Point, seed: int = 0) -> Resolved:
+        """The point, with all that it names.
 
         :raises RequestError: one line: the campaign's file, the cell, what is wrong.
         """

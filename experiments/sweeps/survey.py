@@ -148,15 +148,15 @@ def survey_of(campaign: Campaign, platforms: Path, *, look_up: bool = True) -> S
     lines, folders = read_ledger(campaign.name), run_folders()
     groups, states = [], []
     for point in points:
-        names = resolver.names(point, campaign.seeds[0])
-        _check_power(campaign, point, names)
-        group = Group(point, names, resolver.group_id(names), resolver.machine_id(names))
+        resolved = resolver.resolved(point, campaign.seeds[0])
+        _check_power(campaign, point, resolved)
+        group = Group(point, resolved, resolver.group_id(resolved), resolver.machine_id(resolved))
         groups.append(group)
         ids = [cell_id(group.group_id, seed) for seed in campaign.seeds]
         states.append([_state(lines.get(name), folders) for name in ids])
     survey = Survey(campaign, groups, lines, states, resolver.computed)
-    for names in {g.resolved.kernel: g.resolved for g in groups if not g.group_id}.values():
-        survey.to_build |= {part.label: part.estimate for part in missing(names)}
+    for resolved in {g.resolved.kernel: g.resolved for g in groups if not g.group_id}.values():
+        survey.to_build |= {part.label: part.estimate for part in missing(resolved)}
     if look_up:
         _look_up(survey)
     return survey
@@ -203,8 +203,8 @@ def _look_up(survey: Survey) -> None:
     ]
     survey.not_looked_up = max(0, len(unknown) - MOST_LOOKED_UP)
     for number, place in unknown[:MOST_LOOKED_UP]:
-        names = survey.groups[number].resolved.with_seed(survey.campaign.seeds[place])
-        survey.states[number][place] = _state_of(Run(runs_root() / prepare(names).simkey))
+        resolved = survey.groups[number].resolved.with_seed(survey.campaign.seeds[place])
+        survey.states[number][place] = _state_of(Run(runs_root() / prepare(resolved).simkey))
 
 
 def _state_of(run: Run) -> str:

@@ -127,7 +127,7 @@ def test_an_axis_that_needs_runs_is_varied_where_the_plan_says_so() -> None:
     )
     (case,) = (case for case in more if case not in usual)
     assert case.axis == "fair_server"
-    assert [names.variant.name for names in case.names] == ["mainline", "cas"]
+    assert [names.variant.name for names in case.resolved] == ["mainline", "cas"]
 
 
 def test_a_comparison_on_another_engine_has_both() -> None:

@@ -148,8 +148,8 @@ def test_the_null_is_the_same_variant_with_other_seeds() -> None:
     """Its kernel is one of its own; nothing else differs."""
     plain = requested("juno-r2", "smoke", "--seeds", "2")
     asked = requested("juno-r2", "smoke", "--seeds", "2", "--null")
-    assert plain.all_names == plain.names
-    assert asked.names == plain.names
+    assert plain.all_resolved == plain.resolved
+    assert asked.resolved == plain.resolved
     assert [(names.variant.name, names.request.seed) for names in asked.groups[0].null] == [
         *(("mainline", 0), ("mainline", 1)),
         *(("null", 2), ("null", 3)),

@@ -60,10 +60,10 @@ def test_every_axis_is_varied_one_at_a_time() -> None:
     ]
     assert result.left_out == ()
     for case in result.cases:
-        assert bool(case.names) != AXES[case.axis].billing
-        if case.names:
+        assert bool(case.resolved) != AXES[case.axis].billing
+        if case.resolved:
             assert case.billing == BilledBy("published")
-            changed = case.names[0].request.controls
+            changed = case.resolved[0].request.controls
             differs = [
                 key
                 for key in vars(changed)
@@ -126,7 +126,7 @@ def test_what_was_asked_for_is_no_alternative() -> None:
     result = cases(("speeds",), controls=Controls(speeds="measured", idle_exit_percent=25))
     assert [case.value.name for case in result.cases] == ["board", "hardware"]
     case = result.cases[0]
-    assert case.names[1].request.controls == Controls(speeds="board", idle_exit_percent=25)
+    assert case.resolved[1].request.controls == Controls(speeds="board", idle_exit_percent=25)
     derived = cases_of(asked(), BilledBy("derived", "zero"), ("power", "shared_power"), named=True)
     assert [case.billing for case in derived.cases] == [
         *(BilledBy("published", "zero"), BilledBy("measured", "zero")),
@@ -149,10 +149,10 @@ def test_conditions_of_a_source_are_varied_like_others() -> None:
         ),
     ]
     for case in result.cases:
-        assert {name.request.controls for name in case.names} == {
+        assert {each.request.controls for each in case.resolved} == {
             replace(had, **dict(case.value.sets))
         }
-    assert result.cases[2].names[0].platform.transition_latency_us == 50
+    assert result.cases[2].resolved[0].platform.transition_latency_us == 50
 
 
 def test_axes_by_name() -> None:
@@ -186,9 +186,9 @@ def test_the_platforms_own_values_replace_the_common_ones(tmp_path: Path) -> Non
     assert [(case.axis, case.value.name) for case in result.cases] == [
         *(("idle_exit", "none"), ("dvfs", "board")),
     ]
-    board = result.cases[1].names[0].platform
+    board = result.cases[1].resolved[0].platform
     assert (board.transition_latency_us, board.rate_limit_us) == (2920, 4000)
-    states = result.cases[0].names[0].platform.clusters[0].idle_states
+    states = result.cases[0].resolved[0].platform.clusters[0].idle_states
     assert [state.takes.exit_us for state in states] == [0, 0, 0]
 
 
@@ -331,7 +331,7 @@ def finished(artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> list[str]
     assert [(part["axis"], part["value"], part["runs"]) for part in free] == NO_RUNS
     assert last == {"axis": "delayed_dequeue", "value": "off", "runs": 20, "to_run": 20}
     assert plan["to_run"] == len(plan["cells"]) == 40
-    for names in asked_of(make_parser().parse_args(command)).all_names:
+    for names in asked_of(make_parser().parse_args(command)).all_resolved:
         StandInRuns()(prepare(names))
 
     def refuse(*arguments: object, **options: object) -> None:

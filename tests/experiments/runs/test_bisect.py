@@ -127,7 +127,7 @@ class World:
     def compare(self, groups: Sequence[Group]) -> list[Any]:
         (group,) = groups
         results: dict[str, dict[int, Any]] = {}
-        for names in group.names:
+        for names in group.resolved:
             step, seed = self.step(names), names.request.seed
             self.runs.add((step, seed))
             value = {"energy_per_work_j": self.energy[step] * (1 + 0.001 * (seed % 3))}

@@ -23,7 +23,7 @@ from tests.support.refusals import refusal
 def ids(of: Campaign, folder: Path) -> list[tuple[str, str]]:
     """Group id and simkey of every point."""
     resolver = Resolver(folder, of.file)
-    resolved = [resolver.names(point) for point in of.checked_points()]
+    resolved = [resolver.resolved(point) for point in of.checked_points()]
     return [(resolver.group_id(names), prepare(names).simkey) for names in resolved]
 
 
@@ -46,7 +46,7 @@ def test_the_ids_differ_where_no_file_of_the_campaign_does(
     resolver = Resolver(tmp_path, "test.toml")
 
     def names(**axes: Any) -> Resolved:
-        return resolver.names(campaign(**axes).checked_points()[0])
+        return resolver.resolved(campaign(**axes).checked_points()[0])
 
     modes = [names(engine="gem5", mode=mode) for mode in ("elided", "elided-detailed")]
     program = names(scenario="programs/sysbench")
@@ -85,7 +85,7 @@ def test_an_override_to_what_the_base_has_derives_nothing(
     plan = campaign(set={"big.opps": ["as is", "every 2nd"], "big.cpus": [2, 4]})
     resolver = Resolver(tmp_path, plan.file)
     for point in plan.checked_points():
-        resolver.names(point)
+        resolver.resolved(point)
     assert len([*tmp_path.glob("*.toml")]) == 4
     assert len(resolver.computed) == 3
     assert platform_name("juno-r2", {"big.cpus": 2}) not in resolver.computed
@@ -96,7 +96,7 @@ def test_the_file_is_one_that_a_person_can_use(artefacts: Artefacts, tmp_path: P
     (point, _) = campaign(set={"big.opps": "3 even"}).checked_points()
     path = resolver.platform(point)
     assert Path(path).parent == tmp_path
-    assert prepared(platform=path).simkey == prepare(resolver.names(point)).simkey
+    assert prepared(platform=path).simkey == prepare(resolver.resolved(point)).simkey
     assert any("computed: by 3 even" in line for line in resolver.computed[Path(path).stem])
 
 
@@ -136,7 +136,7 @@ def test_a_wrong_cell_is_named(
 ) -> None:
     resolver = Resolver(tmp_path, "test.toml")
     first = campaign(**axes).checked_points()[0]
-    wrong = refusal(resolver.names, first)
+    wrong = refusal(resolver.resolved, first)
     assert wrong.startswith("test.toml: cell ")
     assert message in wrong
 
@@ -161,13 +161,13 @@ def test_every_point_is_a_cell(artefacts: Artefacts, tmp_path: Path, name: str) 
     points = campaign.checked_points()
     assert len(points) == POINTS[name]
     resolver = Resolver(tmp_path, campaign.file)
-    ids = [resolver.group_id(resolver.names(point)) for point in points]
+    ids = [resolver.group_id(resolver.resolved(point)) for point in points]
     assert len({*ids}) == len(ids)
 
 
 def test_topologies_are_what_they_are_called(artefacts: Artefacts, tmp_path: Path) -> None:
     resolver = Resolver(tmp_path, "topology-sweep")
     for point in load_campaign("topology-sweep").checked_points():
-        platform = resolver.names(point).platform
+        platform = resolver.resolved(point).platform
         sizes = "+".join(str(len(cluster.cpus)) for cluster in platform.clusters)
         assert sizes == point.labels["topology"]
