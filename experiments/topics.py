@@ -15,7 +15,7 @@ class Topic:
     """A part of the kernel that scenarios measure.
 
     :param names: a pattern of its functions, fields and options, in hunks of any file of `_CODE`.
-    :param scenarios: what measures it; each runs on the default platforms.
+    :param scenarios: what measures it; each runs on the default platforms, with any kernel.
     """
 
     name: str
@@ -48,14 +48,14 @@ TOPICS = (
         "cpuidle",
         r"drivers/cpuidle/|kernel/sched/idle\.c|include/linux/cpuidle\.h|kernel/time/tick-sched\.c",
         r"cpuidle|idle_state|exit_latency|tick_nohz_(idle|get)",
-        ("ui/idle-screen", "eas/video-playback"),
+        ("eas/idle-screen", "eas/video-playback"),
     ),
     Topic(
         "load balance",
         r"kernel/sched/topology\.c|include/linux/sched/topology\.h",
         r"load_balance|sched_balance|newidle|find_(busiest|idlest)|detach_task|can_migrate"
         r"|select_idle|wake_affine|active_balance|nohz_(idle|csd|bal)|sched_(domain|group)|lb_env",
-        ("ui/speedometer", "eas/misfit-ramp"),
+        ("eas/speedometer", "eas/misfit-ramp"),
     ),
     Topic(
         "deadline",

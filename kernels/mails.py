@@ -2,7 +2,8 @@
 """Patches as people post them: an mbox, a mail, a folder of them, commits of a tree.
 
 git splits an mbox and reads mails, as ``git am`` does. Only mails with a patch of the series'
-newest version are taken; cover letters and replies are left out.
+newest version are taken; cover letters and replies are left out. A plain diff, as of quilt or of
+``git diff``, becomes a mail of an unknown author whose subject is the name of the file.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from eascope.host.proc import CommandFailed, need, run
 from eascope.kernels.patch_series import changes_something
 
 ALLOWED = (
-    "an mbox or a mail, a folder of git format-patch files or mails (*.patch, *.eml), or "
+    "an mbox, a mail or a diff, a folder of such files (*.patch, *.eml), or "
     "TREE@A..B, commits of a git tree"
 )
 #: Spans of missing patches that are named.
@@ -36,6 +37,11 @@ _SIGNATURE = re.compile(rb"\n-- \n\d[^\n]*\s*\Z")
 _GZIP = b"\x1f\x8b"
 _BASE = re.compile(rb"^base-commit: (\S+)", re.MULTILINE)
 _DIFF = b"\ndiff --git "
+#: Names of a file before and after, in a diff that git did not make: ``linux-6.12/kernel/fork.c~``.
+_NAMES = re.compile(rb"^--- (\S+).*\n\+\+\+ (\S+).*\n(?=@@ )", re.MULTILINE)
+_NO_FILE = b"/dev/null"
+#: Where quilt and dpkg-source say which patches of a folder there are, and in which order.
+_ORDER = "series"
 
 
 @dataclass(frozen=True)
@@ -95,14 +101,30 @@ def base_commit(text: str) -> str:
 
 def _of_folder(path: Path, text: str, folder: Path) -> list[Path]:
     files = sorted(file for end in ("patch", "eml") for file in path.glob(f"*.{end}"))
-    for file in files:
-        if not re.search(rb"^From: .+$", _head(file.read_bytes()), re.MULTILINE):
-            raise RequestError(
-                f"{text!r}: {file.name}: no author; expected files of git format-patch"
-            )
+    if (order := path / _ORDER).is_file():
+        lines = (
+            line.split("#")[0].split() for line in order.read_text("utf8", "replace").split("\n")
+        )
+        files = [path / words[0] for words in lines if words]
+        if missing := [file.name for file in files if not file.is_file()]:
+            raise RequestError(f"{text!r}: its file {_ORDER} names {missing[0]}; no such file")
     if not files:
         raise RequestError(f"{text!r}: no file *.patch or *.eml; expected {ALLOWED}")
-    return _split(files, folder)
+    (folder / "as-mails").mkdir()
+    mails = [folder / "as-mails" / f"{number:06}" for number in range(len(files))]
+    for file, mail in zip(files, mails, strict=True):
+        mail.write_bytes(_as_mail(file, _content(file, text)))
+    return _split(mails, folder)
+
+
+def _as_mail(file: Path, content: bytes) -> bytes:
+    """``content``, with the head of a mail if it has none and is a diff."""
+    content = content.replace(b"\r\n", b"\n")
+    if re.search(rb"^From:? ", _head(content), re.MULTILINE) or not changes_something(content):
+        return content
+    subject = re.sub(r"^\d+-|[-_]+", " ", file.stem).strip()
+    head = f"From: unknown <unknown@unknown.invalid>\nSubject: [PATCH] {subject}\n\n"
+    return head.encode() + content
 
 
 def _head(mail: bytes) -> bytes:
@@ -113,7 +135,7 @@ def _head(mail: bytes) -> bytes:
 def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
     """The mails of an mbox, compressed or not, each in a file below ``folder``."""
     content = _content(path, text)
-    (folder / "mbox").write_bytes(content)
+    (folder / "mbox").write_bytes(_as_mail(path, content))
     try:
         # lore's archives escape lines of mails that begin with "From " as mboxrd does.
         how = ["--mboxrd"] if content.startswith(b"From mboxrd@") else []
@@ -223,6 +245,8 @@ def _read_mail(file: Path) -> Mail | None:
         return None
     version = re.search(r"\bv(\d+)\b", prefix, re.IGNORECASE)
     head = email.message_from_bytes(content)
+    if b"diff --git " not in changes:
+        changes = _NAMES.sub(_as_git, changes)
     return Mail(
         subject=subject,
         version=int(version[1]) if version else 1,
@@ -232,6 +256,17 @@ def _read_mail(file: Path) -> Mail | None:
         answers=str(head.get("In-Reply-To", "")).strip(),
         patch=_patch(fields, subject, body, changes),
     )
+
+
+def _as_git(names: re.Match[bytes]) -> bytes:
+    """The head of a file's changes as git writes it."""
+    old, new = names[1], names[2]
+    path = (old if new == _NO_FILE else new).partition(b"/")[2]
+    mode = {old: b"new file mode 100644\n", new: b"deleted file mode 100644\n"}.get(_NO_FILE, b"")
+    before, after = (
+        name if name == _NO_FILE else side + path for side, name in ((b"a/", old), (b"b/", new))
+    )
+    return b"diff --git a/%s b/%s\n%s--- %s\n+++ %s\n" % (path, path, mode, before, after)
 
 
 def _prefix(subject: str) -> tuple[str | None, str]:

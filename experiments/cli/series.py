@@ -27,8 +27,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a thread's mbox, plain or .gz (its newest version is imported); a mail; a directory "
-        "of git format-patch files or mails; or TREE@A..B, commits of a git tree",
+        help="a thread's mbox, plain or .gz (its newest version is imported); a mail or a "
+        "diff; a directory of such files, in the order of its file series if it has one; or "
+        "TREE@A..B, commits of a git tree",
     )
     parser.add_argument(
         "--name", metavar="X", help="name of the series and of the variant (required)"

@@ -161,6 +161,34 @@ def test_each_form_of_a_source_gives_the_same_patches(home: Path, author: Path) 
         assert read_patches(str(other)) == plain
 
 
+@pytest.mark.parametrize(
+    "names", ["a/{} b/{}", "linux-6.12/{}~ linux/{}", "linux.orig/{} linux/{}"]
+)
+def test_a_diff_is_a_patch_of_an_unknown_author(home: Path, author: Path, names: str) -> None:
+    """Of git, diff or quilt; in the order of quilt's file."""
+    folder = home / "quilt"
+    folder.mkdir()
+    diffs = []
+    for name, commit in (("zz-first.patch", "main~"), ("aa-second.patch", "main")):
+        old, new = names.format(*2 * ["kernel/sched/fair.c"]).split()
+        hunks = git(author, "diff", f"{commit}~", commit).partition("@@")[2]
+        time = "\t2026-11-30 12:00:00.000000000 +0000"
+        diffs.append(f"--- {old}{time}\n+++ {new}{time}\n@@{hunks}\n")
+        (folder / name).write_text(f"Why, in words.\n\n{diffs[-1]}")
+    (folder / "left-out.patch").write_text("nothing\n")
+    (folder / "series").write_text("zz-first.patch\naa-second.patch # why\n")
+    plain = read_patches(f"{author}@start..main").values()
+    read = read_patches(str(folder))
+    assert list(read) == ["0001-zz-first.patch", "0002-aa-second.patch"]
+    for mine, git_s in zip(read.values(), plain, strict=True):
+        assert mine[mine.index(b"--- a/") :] == git_s[git_s.index(b"--- a/") :]
+        assert b"From: unknown <unknown@unknown.invalid>" in mine
+        assert b"\n\nWhy, in words.\n" in mine
+    (home / "one.diff").write_text(diffs[0])
+    assert list(read_patches(str(home / "one.diff"))) == ["0001-one.patch"]
+    assert imported(folder, "--name", "mine") == 0
+
+
 @pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
 def test_a_mail_may_be_encoded(home: Path, author: Path, encoding: str) -> None:
     [plain, _] = read_patches(f"{author}@start..main").values()
@@ -310,8 +338,8 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
     (home / "nil").write_text("")
     (home / "short.gz").write_bytes(gzip.compress(whole.read_bytes())[:-20])
     (home / "empty").mkdir()
-    (home / "diffs").mkdir()
-    (home / "diffs/x.patch").write_text(first.partition("\ndiff --git")[2])
+    (home / "order").mkdir()
+    (home / "order/series").write_text("# of quilt\n\nx.patch -p1\n")
     (home / "letter").mkdir()
     (home / "letter/0000-cover-letter.patch").write_text(cover + second.partition("\n\n")[2])
     (home / "series/orphan").mkdir()
@@ -341,7 +369,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (home / "nil", ["--name", "x"], "git reads no mail there"),
         (home / "short.gz", ["--name", "x"], "short.gz"),
         (home / "empty", ["--name", "x"], "no file *.patch or *.eml"),
-        (home / "diffs", ["--name", "x"], "x.patch: no author"),
+        (home / "order", ["--name", "x"], "its file series names x.patch; no such file"),
         (home / "letter", ["--name", "x"], "no patch in its 1 mails"),
         (home / "nothing", ["--name", "x"], "no such file"),
         (f"{author}@main", ["--name", "x"], "range 'main'"),
