@@ -126,14 +126,20 @@ class Comparison:
         """The rows of each variant that differ from the baseline, corrected for their number."""
         marked: set[tuple[MeasureRow, str]] = set()
         for name in self.names[1:]:
-            marked |= discoveries(
-                {
-                    (line.row, name): difference.p
-                    for line in self.lines
-                    if (difference := line.differences.get(name)) and difference.p is not None
-                }
-            )
+            p_values = self._p_values(name)
+            marked |= {(row, name) for row in discoveries(p_values)}
         return marked
+
+    def tested(self, variant: str) -> int:
+        """How many rows of a variant are tested together."""
+        return len(self._p_values(variant))
+
+    def _p_values(self, variant: str) -> dict[MeasureRow, float]:
+        return {
+            line.row: difference.p
+            for line in self.lines
+            if (difference := line.differences.get(variant)) and difference.p is not None
+        }
 
     def line(self, *path: str) -> Line | None:
         """The measure at a path of ``result.json``, or None when no run gives it."""

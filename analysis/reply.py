@@ -11,10 +11,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+import scipy
+
 from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.difference import Difference
 from eascope.analysis.ranges import PERCENT_CHANGE, cut
-from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT
+from eascope.analysis.records.verdict import DEPENDS, ENOUGH_FOR_VERDICT, LEVEL
 from eascope.analysis.rows import PER_WORK
 from eascope.host.table import Row, Section, Table
 
@@ -171,11 +173,22 @@ class Outcome:
         floor = self.comparison.noise.floor(line.row) if self.comparison.noise else None
         could = None
         if diff.low is not None and diff.high is not None and diff.baseline:
-            could = 100 * max((diff.high - diff.low) / 2, floor or 0.0) / diff.baseline
+            half = (diff.high - diff.low) / 2
+            if not alone:
+                half *= _wider(self.comparison.tested(self._name), diff)
+            could = 100 * max(half, floor or 0.0) / diff.baseline
             could = max(could, LEAST)
         shows = diff.percent is None or abs(diff.percent) >= LEAST / 2
         seen = found and shows and abs(diff.absolute) > (floor or 0.0)
         return Change(line.row.measure, diff, seen, could)
+
+
+def _wider(many: int, diff: Difference) -> float:
+    """By what an interval is wider at the level at which one of ``many`` measures is starred."""
+    freedom = (diff.seeds - 1) * (1 if diff.paired else 2)
+    tail = (1 - LEVEL) / 2
+    one, alone = scipy.stats.t.isf([tail / many, tail], freedom)
+    return float(one / alone)
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -190,8 +203,10 @@ def text_of(rows: Iterable[tuple[str, Row]], notes: Iterable[str]) -> str:
     for scenario, same in groupby(rows, key=itemgetter(0)):
         lines += [Section(scenario), *(cells for _, cells in same)]
     heads = ("", "energy, %", "p99, %", "late", "verdict")
-    wrapped = (textwrap.wrap(note, WIDTH, break_on_hyphens=False) for note in notes)
-    below = [line for some in wrapped for line in some]
+    # A number stays with its unit.
+    whole = (note.replace(" %", "\N{NO-BREAK SPACE}%") for note in notes)
+    wrapped = (textwrap.wrap(note, WIDTH, break_on_hyphens=False) for note in whole)
+    below = [line.replace("\N{NO-BREAK SPACE}", " ") for some in wrapped for line in some]
     return "\n".join([Table.of(heads, lines, left=1).text(), *([""] if below else []), *below])
 
 

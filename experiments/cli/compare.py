@@ -199,8 +199,9 @@ def answers(every: Sequence[Asked]) -> list[Answered]:
     for asked in every:
         warn(asked.first, asked.billing.power, asked.resolved)
         keys.append(digest(asked))  # builds what is missing
-        warn_of(without_effect(asked.resolved))
         check_kernels_differ(asked.resolved)
+    # Several requests have one kernel.
+    warn_of(dict.fromkeys(line for asked in every for line in without_effect(asked.resolved)))
     compared = iter(compare([group for asked in every for group in asked.groups]))
     answered = []
     for asked, key in zip(every, keys, strict=True):

@@ -9,10 +9,20 @@ from eascope.analysis.compare import comparison
 from eascope.analysis.difference import difference
 from eascope.analysis.null import Null
 from eascope.analysis.records.result import Percentiles
-from eascope.analysis.reply import BETTER, MIXED, SAME, UNTESTED, WIDTH, WORSE, Outcome, table
+from eascope.analysis.reply import (
+    BETTER,
+    MIXED,
+    SAME,
+    UNTESTED,
+    WIDTH,
+    WORSE,
+    Change,
+    Outcome,
+    table,
+)
 from eascope.analysis.robust import AtValue
 from eascope.configs.platform import Platform
-from tests.support.outcomes import ENERGIES, outcome, run
+from tests.support.outcomes import ENERGIES, P99, outcome, run
 
 
 @pytest.mark.parametrize(
@@ -57,6 +67,34 @@ def test_what_would_have_been_seen_is_half_the_interval(platform: Platform) -> N
         "test/bursts, juno-r2: smallest detectable difference: "
         f"energy {max(half, 0.1):.1f} %, p99 0.1 %"
     ]
+
+
+def test_the_size_that_is_seen_counts_that_several_measures_are_tested(platform: Platform) -> None:
+    """A tail latency that changes by that much is starred; by its own interval, it is not."""
+
+    def noisy(percent: float) -> Outcome:
+        variants = dict(outcome(platform).comparison.variants)
+        mine = variants["mine"]
+        for seed, each in enumerate(mine):
+            p99 = P99 * (1 + percent / 100 + (seed * 3 % 7 - 3) / 100)
+            latency = {"decode": Percentiles(9.0, 9.0, 9.0, p99, 999.0)}
+            mine[seed] = replace(each, result=replace(each.result, latency_us=latency))
+        return Outcome(comparison(platform, {**variants, "mine": mine}))
+
+    def p99(percent: float) -> Change:
+        return next(each for each in noisy(percent).latencies if "decode" in each.about)
+
+    quiet = p99(0.0)
+    assert quiet.could is not None
+    assert not quiet.seen
+    ends = quiet.difference.in_percent()
+    assert ends is not None
+    own = (ends[1] - ends[0]) / 2
+    assert quiet.could > 1.2 * own
+    middle = quiet.difference.percent or 0.0
+    assert p99(1.05 * quiet.could - middle).seen
+    assert not p99(1.02 * own - middle).seen
+    assert p99(1.02 * own - middle).difference.clear
 
 
 def test_a_difference_that_no_digit_shows_is_none(platform: Platform) -> None:
