@@ -25,6 +25,8 @@ from eascope.engines.records import STATE, TRACE
 from eascope.host.table import Table
 
 FORCED = "forced"
+#: The run with all decisions at once.
+ALL = "all"
 #: Why the kernel did not force a line of its table, by what the file says of it after the run.
 WHY_NOT = {
     "refused": "the kernel refused: the thread may not run there, or the CPU is offline",
@@ -133,6 +135,11 @@ class Counterfactual:
         """A and ``side``."""
         return RunDiff(self.diff.platform, self.diff.a, side)
 
+    def run(self, name: str) -> Repeated | None:
+        """The repeated run of that name; of one decision, it is also the run with all."""
+        known = {each.name: each for each in self.repeated}
+        return known.get(name, self.repeated[-1] if name == ALL and self.repeated else None)
+
     def explained(self, side: Side) -> float | None:
         """The energy of ``side`` less that of A, in percent of B's; None where B's is A's."""
         whole = self.diff.total_fj
@@ -161,22 +168,31 @@ class Counterfactual:
 
     def _facts(self, side: Side) -> dict[str, Any]:
         """What is told of each run."""
-        table = side.derived.table("latency").filter(pl.col("task").is_not_null())
-        waits = (table["latency_ns"] / 1000).to_list()
         return {
             "run": str(side.derived.run),
             "variant": side.derived.cell.variant,
-            "energy_fj": int(side.derived.table("energy")["energy_fj"].sum()),
+            "energy_fj": energy_fj(side),
             "less_a_fj": self.against(side).total_fj,
             "explained_percent": self.explained(side),
             "energy_per_work_j": side.derived.result.energy_per_work_j,
-            "latency_us": percentiles(waits).encode() if waits else None,
+            "latency_us": latency_us(side),
         }
 
     def _next(self, each: Repeated) -> str | None:
         """The first difference that is left between it and B; None: there is none."""
         left = RunDiff(self.diff.platform, each.side, self.diff.b).firsts
         return words(left[0]) if left else None
+
+    @property
+    def said(self) -> list[str]:
+        """Of each repeated run: what was forced, what was not and why, and what differs then."""
+        lines = []
+        for each in self.repeated:
+            lines.append(f"{each.name}: {each.words} ({each.side.derived.cell.simkey[:12]})")
+            lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
+            lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
+            lines.append(f"  then differs: {self._next(each) or 'none'}")
+        return lines or ["nothing that differs can be forced"]
 
     def text(self, command: str) -> str:
         """A sentence, a table at most 90 columns wide, and what is left of the difference.
@@ -187,8 +203,8 @@ class Counterfactual:
         lines = []
         told = list(zip(self.repeated, record["forced"], strict=True))
         for each, facts in told[:1] if len(told) == 1 else (told[0], told[-1]):
-            share = f"{_percent(facts['explained_percent'])} % of the energy difference"
-            lines.append(f"{each.words}: {share} ({_mj(facts['less_a_fj'])} mJ)")
+            explained = f"{share(facts['explained_percent'])} % of the energy difference"
+            lines.append(f"{each.words}: {explained} ({_mj(facts['less_a_fj'])} mJ)")
         unit = self.diff.a.derived.cell.work.unit
         names = ["A", *(each.name for each in self.repeated), "B"]
         every = (record["a"], *record["forced"], record["b"])
@@ -199,17 +215,25 @@ class Counterfactual:
         for name, side in (("A", self.diff.a), ("B", self.diff.b)):
             cell = side.derived.cell
             lines.append(f"{name}: {cell.variant}, seed {cell.seed} ({cell.simkey[:12]})")
-        for each, facts in told:
-            lines.append(f"{each.name}: {each.words} ({each.side.derived.cell.simkey[:12]})")
-            lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
-            lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
-            lines.append(f"  then differs: {facts['next'] or 'none'}")
+        lines += self.said
         return "\n".join([*lines, "", *NOTE, f"repeat: {command}"]) + "\n"
+
+
+def energy_fj(side: Side) -> int:
+    """All energy of its window."""
+    return int(side.derived.table("energy")["energy_fj"].sum())
+
+
+def latency_us(side: Side) -> dict[str, Any] | None:
+    """Percentiles of the tasks' wake-ups; None: there are none."""
+    table = side.derived.table("latency").filter(pl.col("task").is_not_null())
+    waits = (table["latency_ns"] / 1000).to_list()
+    return percentiles(waits).encode() if waits else None
 
 
 def _row(name: str, facts: dict[str, Any]) -> list[str]:
     per_work, waits = facts["energy_per_work_j"], facts["latency_us"]
-    less = [_mj(facts["less_a_fj"]), _percent(facts["explained_percent"])]
+    less = [_mj(facts["less_a_fj"]), share(facts["explained_percent"])]
     return [
         name,
         f"{facts['energy_fj'] / 1e12:.3f}",
@@ -219,8 +243,9 @@ def _row(name: str, facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{round(share, 1) + 0:.1f}"
+def share(percent: float | None) -> str:
+    """In words."""
+    return "-" if percent is None else f"{round(percent, 1) + 0:.1f}"
 
 
 def _mj(fj: int) -> str:

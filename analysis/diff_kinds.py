@@ -124,12 +124,13 @@ def kinds_text(diffs: Sequence[RunDiff]) -> str:
 
 
 def _numbers(values: Sequence[float]) -> tuple[str, str]:
-    mean = _mean(values)
+    mean = mean_of(values)
     ends = mean.interval()
     return f"{mean.value:+.2f}", "" if ends is None else f"{ends[0]:+.2f} .. {ends[1]:+.2f}"
 
 
-def _mean(values: Sequence[float]) -> Estimate:
+def mean_of(values: Sequence[float]) -> Estimate:
+    """The mean over seeds."""
     return estimate(lambda means: means["mj"], [{"mj": values}])
 
 
@@ -142,7 +143,7 @@ def kinds_record(diffs: Sequence[RunDiff]) -> dict[str, Any]:
             {
                 **dict(zip(("who", "decision", "a", "b"), row.kind, strict=True)),
                 **{"spans": row.spans, "seeds": row.seeds, "first_in": row.firsts},
-                **{"mj": list(row.mj), "interval_mj": _mean(row.mj).interval()},
+                **{"mj": list(row.mj), "interval_mj": mean_of(row.mj).interval()},
             }
             for row in kinds_of(diffs)
         ],

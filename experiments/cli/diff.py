@@ -55,7 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         type=count,
         metavar="N",
-        help="of two variants: seeds 0 to N-1, and what each kind of difference costs",
+        help="of two variants: seeds 0 to N-1, and what each kind of difference costs; with "
+        "--counterfactual the means over seeds",
     )
     parser.add_argument(
         "--html",
@@ -89,18 +90,10 @@ def run(options: argparse.Namespace) -> int:
     if not asked:
         runs = [_finished(find_run(name)) for name in (options.a, options.b)]
         check(*(each.cell for each in runs), anything=options.any)
-    if options.counterfactual and options.seeds:
-        raise RequestError("--counterfactual: of one seed; leave --seeds out")
     if options.counterfactual:
-        from eascope.experiments.runs.counterfactual import counterfactual, resolved_of
+        from eascope.experiments.runs.counterfactual import resolved_of
 
-        asked = asked or [resolved_of(each) for each in runs]
-        found = counterfactual(asked[0], asked[1], billing, options.counterfactual)
-        if options.json:
-            print_json(found.record(options.repeat))
-        else:
-            print(found.text(options.repeat), end="")
-        return 0
+        return _counterfactual(options, asked or [resolved_of(each) for each in runs], billing)
     if asked and options.seeds:
         return _over_seeds(options, asked, billing)
     if asked:
@@ -118,6 +111,27 @@ def run(options: argparse.Namespace) -> int:
         print_json(record(diff, options.repeat))
     else:
         print(text(diff, options.repeat), end="")
+    return 0
+
+
+def _counterfactual(options: argparse.Namespace, asked: list[Resolved], billing: BilledBy) -> int:
+    """Print what decisions of B explain, of one seed or over seeds."""
+    from eascope.analysis import counterfactual_seeds
+    from eascope.experiments.runs.counterfactual import counterfactuals
+
+    pairs = [(asked[0], asked[1])]
+    if options.seeds:
+        seeds = range(options.seeds)
+        pairs = [(asked[0].with_seed(seed), asked[1].with_seed(seed)) for seed in seeds]
+    found = counterfactuals(pairs, billing, options.counterfactual)
+    if options.json and options.seeds:
+        print_json(counterfactual_seeds.record(found, options.repeat))
+    elif options.json:
+        print_json(found[0].record(options.repeat))
+    elif options.seeds:
+        print(counterfactual_seeds.text(found, options.repeat), end="")
+    else:
+        print(found[0].text(options.repeat), end="")
     return 0
 
 

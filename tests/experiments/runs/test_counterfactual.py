@@ -139,6 +139,22 @@ def test_the_command_takes_variants_or_runs_and_runs_nothing_twice() -> None:
 
 
 @guest
+def test_means_over_seeds_are_of_the_runs_of_each_seed() -> None:
+    words = ["diff", "mainline", "cas", *SMOKE, "--counterfactual", "--json"]
+    alone = [json.loads(inside(*words, "--seed", seed).stdout) for seed in "01"]
+    done = inside(*words, "--seeds", "2")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [each["forced"] for each in found["seeds"]] == [each["forced"] for each in alone]
+    a, forced, b = found["runs"]
+    assert forced["forced_in"] == 2
+    for mean, key in ((a, "a"), (b, "b")):
+        energies = [each[key]["energy_fj"] for each in alone]
+        assert mean["energy_mj"]["mean"] == pytest.approx(sum(energies) / 2e12)
+        assert mean["energy_mj"]["interval"] is None
+
+
+@guest
 def test_runs_whose_decisions_cannot_be_forced_are_refused(tmp_path: Path) -> None:
     same = inside("diff", "mainline", "mainline", *SMOKE, "--counterfactual")
     assert same.returncode == 2
