@@ -11,13 +11,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 import polars as pl
 
-from eascope.analysis.run_diff import RunDiff, Side, decided
+from eascope.analysis.run_diff import LARGEST, Pair, RunDiff, Side, Span, decided
 from eascope.analysis.run_diff_text import words
-from eascope.analysis.stream import WAKE, Decision
+from eascope.analysis.stream import MOVE, REQUEST, WAKE, Decision
 from eascope.analysis.tables.latency import percentiles
 from eascope.analysis.tables.tasks import thread_names
 from eascope.analysis.trace import CHOICE_EVENT, read_trace
@@ -31,6 +32,14 @@ ALL = "all"
 WHY_NOT = {
     "refused": "the kernel refused: the thread may not run there, or the CPU is offline",
     "pending": "the activation did not come, or no CPU was chosen for it",
+}
+#: Why a decision of the list of spans is not forced; by kind, or where one run has not taken it.
+NOT_FORCED = {
+    REQUEST: "the governor's requests cannot be forced",
+    MOVE: "moves by load balance cannot be forced",
+    "A": "A has not taken it",
+    "B": "B has not taken it",
+    WAKE: "A chose no CPU for it",
 }
 NOTE = (
     "The kernel counts activations in all of these runs, which takes time. So A and B",
@@ -58,7 +67,43 @@ class Choice:
         return f"wake-up {one.number} of {one.about} {where}"
 
 
-def choices(diff: RunDiff, most: int) -> list[Choice]:
+@dataclass(frozen=True)
+class Left:
+    """A decision that is larger than one that is forced, and why it is not forced."""
+
+    span: Span
+    why: str
+
+    @property
+    def words(self) -> str:
+        """``move 1 of small-0 after its wake-up 3 (+1.200 mJ): moves ..``."""
+        assert self.span.decision
+        return (
+            f"{words(self.span.decision).partition(': ')[0]} ({_mj(self.span.fj)} mJ): {self.why}"
+        )
+
+
+def largest(diff: RunDiff, most: int) -> tuple[list[Choice], list[Left]]:
+    """The decisions with the largest spans that can be forced, and the larger ones that cannot.
+
+    :param diff: of runs that count activations.
+    """
+    spans = [(span, span.decision) for span in diff.by_size if span.decision]
+    wanted = [(one, other) for _, (one, other) in spans if one and other and one.kind == WAKE]
+    found = list(islice(named(diff.a, wanted), most))
+    taken = [(choice.one, choice.other) for choice in found]
+    if len(taken) == most:
+        spans = spans[: [pair for _, pair in spans].index(taken[-1])]
+    return found, [Left(span, _why_not(pair)) for span, pair in spans if pair not in taken]
+
+
+def _why_not(pair: Pair) -> str:
+    if decided(pair).kind != WAKE:
+        return NOT_FORCED[decided(pair).kind]
+    return NOT_FORCED[WAKE if all(pair) else "A" if pair[1] else "B"]
+
+
+def firsts(diff: RunDiff, most: int) -> list[Choice]:
     """The first wake-up that differs of each thread: what it does later may follow from that.
 
     The earliest of a task of the scenario comes first, or else the earliest of all; then those of
@@ -78,7 +123,7 @@ def choices(diff: RunDiff, most: int) -> list[Choice]:
     if first:
         pairs.remove(first)
     found = named(diff.a, [first, *pairs] if first else [])
-    return [choice for choice, _ in zip(found, range(most), strict=False)]
+    return list(islice(found, most))
 
 
 def named(side: Side, pairs: Iterable[tuple[Decision, Decision]]) -> Iterator[Choice]:
@@ -126,10 +171,12 @@ class Counterfactual:
     """Run A, run B, and A with decisions of B.
 
     :param diff: of A and B, both with counts of activations and an empty table.
+    :param left: decisions that are not forced, though larger than one that is.
     """
 
     diff: RunDiff
     repeated: Sequence[Repeated]
+    left: Sequence[Left] = ()
 
     def against(self, side: Side) -> RunDiff:
         """A and ``side``."""
@@ -163,6 +210,16 @@ class Counterfactual:
                 }
                 for each in self.repeated
             ],
+            "not_forced": [
+                {
+                    "a": pair[0] and asdict(pair[0]),
+                    "b": pair[1] and asdict(pair[1]),
+                    "difference_fj": each.span.fj,
+                    "why": each.why,
+                }
+                for each in self.left
+                if (pair := each.span.decision)
+            ],
             "repeat": command,
         }
 
@@ -192,6 +249,9 @@ class Counterfactual:
             lost = dict.fromkeys(end for end in each.outcomes if end != FORCED)
             lines += [f"  not all are forced: {WHY_NOT[end]}" for end in lost]
             lines.append(f"  then differs: {self._next(each) or 'none'}")
+        lines += [f"not forced: {each.words}" for each in self.left[:LARGEST]]
+        if more := len(self.left[LARGEST:]):
+            lines.append(f"not forced: {more} more")
         return lines or ["nothing that differs can be forced"]
 
     def text(self, command: str) -> str:

@@ -338,13 +338,18 @@ class RunDiff:
         )
 
     @property
-    def largest(self) -> list[Span]:
-        """The spans behind the decisions after which the difference changes most.
+    def by_size(self) -> list[Span]:
+        """The spans behind decisions, those first after which the difference changes most.
 
         What one run alone has time for, above all at the window's end, is no choice of either.
         """
         own = [span for span in self.spans if span.decision and span.in_both]
-        return sorted(own, key=lambda span: (-abs(span.fj), span.t0_ns))[:LARGEST]
+        return sorted(own, key=lambda span: (-abs(span.fj), span.t0_ns))
+
+    @property
+    def largest(self) -> list[Span]:
+        """The first of ``by_size``."""
+        return self.by_size[:LARGEST]
 
     @cached_property
     def residency(self) -> list[tuple[str, str, float, float]]:

@@ -42,11 +42,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--counterfactual",
         nargs="?",
-        type=lambda text: between(1, FORCED_LINES, text or "1"),
-        metavar="N",
-        help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: also "
-        "the first one of each of the threads that make most of the difference, N in all, "
-        "and all of them at once",
+        type=_forced,
+        metavar="[first:]N",
+        help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: the N "
+        "wake-ups after which the energies part most, each alone and all at once; =first:N: the "
+        "first one of each of the N threads that make most of the difference",
     )
     parser.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"
@@ -65,6 +65,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_cell(parser, required=False)
     add_power(parser)
+
+
+def _forced(text: str) -> tuple[int, bool]:
+    """How many decisions, and whether each is the first that differs of its thread.
+
+    :raises argparse.ArgumentTypeError: what is allowed.
+    """
+    number = text.removeprefix("first:")
+    return between(1, FORCED_LINES, number or "1"), number != text or not text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -123,7 +132,8 @@ def _counterfactual(options: argparse.Namespace, asked: list[Resolved], billing:
     if options.seeds:
         seeds = range(options.seeds)
         pairs = [(asked[0].with_seed(seed), asked[1].with_seed(seed)) for seed in seeds]
-    found = counterfactuals(pairs, billing, options.counterfactual)
+    most, first = options.counterfactual
+    found = counterfactuals(pairs, billing, most, first=first)
     if options.json and options.seeds:
         print_json(counterfactual_seeds.record(found, options.repeat))
     elif options.json:

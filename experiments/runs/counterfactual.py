@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eascope.analysis.counterfactual import ALL, FORCED, WHY_NOT, Counterfactual, Repeated, choices
+from eascope.analysis.counterfactual import (
+    ALL,
+    FORCED,
+    WHY_NOT,
+    Choice,
+    Counterfactual,
+    Left,
+    Repeated,
+    firsts,
+    largest,
+)
 from eascope.analysis.derive import Derived
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.run_diff import RunDiff, Side
@@ -49,10 +59,11 @@ def counted(resolved: Resolved, forced: Sequence[str] = ()) -> Resolved:
 
 
 def counterfactuals(
-    pairs: Sequence[tuple[Resolved, Resolved]], billed: BilledBy, most: int
+    pairs: Sequence[tuple[Resolved, Resolved]], billed: BilledBy, most: int, *, first: bool = True
 ) -> list[Counterfactual]:
     """Of each pair, A with each of ``most`` decisions of B alone, then with all of them.
 
+    :param first: the first that differs of each thread; else those with the largest spans.
     :raises RequestError: no decision of any pair can be forced.
     :raises EascopeError: a run failed.
     """
@@ -60,7 +71,10 @@ def counterfactuals(
     runs = runs_of(counts, billed)
     platform = pairs[0][0].platform
     diffs = [RunDiff.of(platform, *two) for two in zip(runs[::2], runs[1::2], strict=True)]
-    chosen = [choices(diff, most) for diff in diffs]
+    found: list[tuple[list[Choice], list[Left]]] = [
+        (firsts(diff, most), []) if first else largest(diff, most) for diff in diffs
+    ]
+    chosen = [choices for choices, _ in found]
     if not any(chosen):
         raise RequestError(
             f"{OPTION}: no wake-up that A and B have differs; requests of the governor and moves "
@@ -73,21 +87,22 @@ def counterfactuals(
         for group in own
     ]
     sides = (Side(run, platform) for run in runs_of(forced, billed))
-    found = [
+    made = [
         Counterfactual(
             diff,
             [
                 Repeated(f"A{number}" if len(group) == 1 else ALL, group, next(sides))
                 for number, group in enumerate(own, 1)
             ],
+            left,
         )
-        for diff, own in zip(diffs, groups, strict=True)
+        for diff, own, (_, left) in zip(diffs, groups, found, strict=True)
     ]
-    ends = [(each.choices[0], each.outcomes) for one in found for each in one.repeated[-1:]]
+    ends = [(each.choices[0], each.outcomes) for one in made for each in one.repeated[-1:]]
     if not any(FORCED in outcomes for _, outcomes in ends):
         choice, outcomes = ends[0]
         raise RequestError(f"{OPTION}: {choice.words} cannot be forced: {WHY_NOT[outcomes[0]]}")
-    return found
+    return made
 
 
 def resolved_of(run: Run) -> Resolved:

@@ -3,6 +3,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,11 +34,17 @@ KHZ = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 
 
 def write(
-    folder: Path, platform: Platform, cpus: list[int], seed: int = 0, decided: str = ""
+    folder: Path,
+    platform: Platform,
+    cpus: list[int],
+    seed: int = 0,
+    decided: str = "",
+    events: Sequence[TraceEvent] = (),
 ) -> Path:
     """A run in which a task wakes up every 20 ms on these CPUs, and works 2 ms.
 
     :param decided: what EAS compared at each of its wake-ups, if that is recorded.
+    :param events: what else is in its trace.
     """
     bursts = [Burst("job", (10 + 20 * n) * MS, cpu, 2 * MS) for n, cpu in enumerate(cpus)]
     chosen = [
@@ -61,11 +68,11 @@ def write(
         for each in bursts
         if decided
     ]
-    more = [*asleep, *compared, *chosen, *idle]
+    more = [*asleep, *compared, *chosen, *idle, *events]
     cell = write_run(folder, platform, Schedule(200 * MS, bursts, KHZ, more=more), seed=seed)
-    events = ("sched:sched_switch", f"eascope:{DECISION_EVENT}")
     if decided:
-        replace(cell, controls=replace(cell.controls, trace_events=events)).write(folder / CELL)
+        recorded = ("sched:sched_switch", f"eascope:{DECISION_EVENT}")
+        replace(cell, controls=replace(cell.controls, trace_events=recorded)).write(folder / CELL)
         reseal(folder)
     return folder
 

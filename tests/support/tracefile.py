@@ -101,6 +101,18 @@ EVENTS: dict[str, tuple[int, str, tuple[tuple[str, str, str], ...]]] = {
             ("char", "candidates[64]", "64s"),
         ),
     ),
+    "sched_decision": (
+        109,
+        "eascope",
+        (
+            ("char", "comm[16]", "16s"),
+            ("pid_t", "pid", "i"),
+            ("unsigned int", "activation", "I"),
+            ("int", "prev_cpu", "i"),
+            ("int", "chosen", "i"),
+            ("int", "cpu", "i"),
+        ),
+    ),
 }
 
 
