@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from eascope.analysis import stream
 from eascope.analysis.decisions import Candidate, candidates, decisions, recorded
 from eascope.analysis.derive import Derived, analysis_version
 from eascope.analysis.derived_folder import derived_folder
+from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.stream import REQUEST, Decision, Digests, Streams, streams_of
 from eascope.analysis.tables.split import (
     AWAKE,
@@ -53,6 +54,18 @@ HORIZON_NS = 50_000_000
 LARGEST = 10
 #: A decision in both runs; None in a run that has not taken it.
 Pair = tuple[Decision | None, Decision | None]
+
+
+def compared_keys(cell: CellRecord) -> dict[str, Any]:
+    """What two runs must have in common, so that they differ in the variant alone."""
+    names = ("platform", "scenario", "engine", "mode", "seed", "duration", "elide")
+    return {
+        **{name: getattr(cell, name) for name in names},
+        "release": cell.kernel.source_words,
+        "controls": ", ".join(cell.set_otherwise) or "none",
+        "energy model": cell.energy_model.words,
+        **{f"inputs.{name}": digest for name, digest in cell.inputs.encode().items()},
+    }
 
 
 def decided(pair: Pair) -> Decision:
@@ -182,12 +195,12 @@ class Side:
         """Of all decisions."""
         return digest_of(self.digests)
 
-    def clocks(self, platform: Platform) -> dict[str, int]:
+    def clocks(self) -> dict[str, int]:
         """The clocks at START in kHz, by policy."""
         rows = self.derived.table("intervals").sort("t0_ns")
         return {
             f"policy{cluster.cpus[0]}": rows.filter(pl.col("cluster") == cluster.index)["khz"][0]
-            for cluster in platform.clusters
+            for cluster in self.platform.clusters
         }
 
     @cached_property
@@ -262,9 +275,20 @@ class RunDiff:
     b: Side
 
     @classmethod
-    def of(cls, platform: Platform, a: Derived, b: Derived) -> RunDiff:
-        """Read both runs."""
-        return cls(platform, Side(a, platform), Side(b, platform))
+    def of(
+        cls, platform: Platform, a: Derived, b: Derived, other: Platform | None = None
+    ) -> RunDiff:
+        """Read both runs.
+
+        :param other: the platform of B, where it is another one with CPUs in the same clusters.
+        """
+        return cls(platform, Side(a, platform), Side(b, other or platform))
+
+    @property
+    def differs(self) -> dict[str, tuple[Any, Any]]:
+        """What else than the variant differs, in A and in B."""
+        a, b = (compared_keys(side.derived.cell) for side in (self.a, self.b))
+        return {key: (a.get(key), b.get(key)) for key in {**a, **b} if a.get(key) != b.get(key)}
 
     @property
     def same(self) -> bool:
@@ -312,7 +336,7 @@ class RunDiff:
     @cached_property
     def spans(self) -> list[Span]:
         """All of both windows; the spans' energies sum to the whole difference."""
-        clocks = [side.clocks(self.platform) for side in (self.a, self.b)]
+        clocks = [side.clocks() for side in (self.a, self.b)]
         ends = (self.a.window.ns, self.b.window.ns)
         found = [
             ((min(one, ends[0]), min(other, ends[1])), pair)
@@ -354,8 +378,8 @@ class RunDiff:
     @cached_property
     def residency(self) -> list[tuple[str, str, float, float]]:
         """Cluster, OPP or idle state, and its share of the window in A and in B, in percent."""
-        shares = [dict(_shares(side, self.platform)) for side in (self.a, self.b)]
-        return [(*key, shares[0][key], share) for key, share in shares[1].items()]
+        a, b = (dict(_shares(side)) for side in (self.a, self.b))
+        return [(*key, a.get(key, 0.0), b.get(key, 0.0)) for key in {**b, **a}]
 
 
 #: A pair of moments (ns since START) at which a span begins, and the decision that differs there.
@@ -434,9 +458,9 @@ def anchors(a: Streams, b: Streams) -> list[tuple[Decision, Decision]]:
     return kept[::-1]
 
 
-def _shares(side: Side, platform: Platform) -> Iterator[tuple[tuple[str, str], float]]:
+def _shares(side: Side) -> Iterator[tuple[tuple[str, str], float]]:
     rows = side.derived.table("intervals")
-    for cluster in platform.clusters:
+    for cluster in side.platform.clusters:
         own = rows.filter(pl.col("cluster") == cluster.index)
         part = own.filter(pl.col("cpu") == cluster.cpus[0])
         part = part.select("khz", (pl.col("t1_ns") - pl.col("t0_ns")).alias("ns"))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -62,6 +63,10 @@ def text(diff: RunDiff, command: str) -> str:
     """
     a, b = (side.derived for side in (diff.a, diff.b))
     lines = [f"{run}: {d.cell.variant} ({d.run.name[:12]})" for run, d in zip("AB", (a, b))]  # noqa: B905
+    lines += [
+        f"also differs: {key}: {short(one)} in A, {short(other)} in B"
+        for key, (one, other) in diff.differs.items()
+    ]
     if diff.same:
         lines += [NONE, f"digest of both: {diff.a.digest[:16]}"]
         if diff.total_fj:
@@ -81,6 +86,12 @@ def text(diff: RunDiff, command: str) -> str:
         parts.append(f"candidates\n{Table.of(heads, compared, left=1).text()}")
     parts += [_spans(diff), _residency(diff), f"repeat: {command}"]
     return "\n".join(lines) + "\n\n" + "\n\n".join(parts) + "\n"
+
+
+def short(value: object) -> str:
+    """A key's value; the beginning of a digest."""
+    text = "none" if value in ("", None) else str(value)
+    return text[:12] if re.fullmatch(r"[0-9a-f]{40,}", text) else text
 
 
 def _candidates(diff: RunDiff, pair: Pair) -> list[list[str]]:
@@ -164,6 +175,7 @@ def record(diff: RunDiff, command: str) -> dict[str, Any]:
     return {
         "a": run(diff.a),
         "b": run(diff.b),
+        "differs": diff.differs,
         "same": diff.same,
         "before_start": pair_of(diff.before_start),
         "first": first(diff.firsts[0] if diff.firsts else None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eascope.experiments.arguments import between, count, natural
 from eascope.experiments.cli.options import Parser, add_cell, add_power
@@ -17,6 +17,7 @@ from eascope.kernels.switches import FORCED_LINES
 
 if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
+    from eascope.configs.platform import Platform
     from eascope.experiments.runs.finished import BilledBy
     from eascope.experiments.runs.request import Resolved
     from eascope.experiments.runs.store import Run
@@ -37,7 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--any",
         action="store_true",
-        help="compare runs that differ in more than the variant; on one platform",
+        help="compare runs that differ in more than the variant, also on platforms with as many "
+        "CPUs in each cluster, and print which keys differ",
     )
     parser.add_argument(
         "--counterfactual",
@@ -108,10 +110,14 @@ def run(options: argparse.Namespace) -> int:
     if asked:
         from eascope.experiments.runs.counterfactual import runs_of
 
-        platform, derived = asked[0].platform, runs_of(asked, billing)
+        platforms, derived = [each.platform for each in asked], runs_of(asked, billing)
     else:
-        platform, derived = platform_of(runs[0]), [derived_by(each, billing) for each in runs]
-    diff = RunDiff.of(platform, *derived)
+        platforms = [platform_of(each) for each in runs]
+        _check_shape(*platforms)
+        derived = [derived_by(each, billing) for each in runs]
+    if page and len({each.name for each in platforms}) > 1:
+        raise RequestError("--html: of runs on one platform")
+    diff = RunDiff.of(platforms[0], derived[0], derived[1], platforms[1])
     if page:
         from eascope.analysis.report import diff_page
 
@@ -200,29 +206,35 @@ def _finished(run: Run) -> Run:
     return run
 
 
-def _keys(cell: CellRecord) -> dict[str, Any]:
-    """What two runs must have in common."""
-    names = ("platform", "scenario", "engine", "mode", "seed", "duration", "elide")
-    return {
-        **{name: getattr(cell, name) for name in names},
-        "release": cell.kernel.source_words,
-        "controls": ", ".join(cell.set_otherwise) or "none",
-        "energy model": cell.energy_model.words,
-        **{f"inputs.{name}": digest for name, digest in cell.inputs.encode().items()},
-    }
-
-
 def check(a: CellRecord, b: CellRecord, *, anything: bool = False) -> None:
     """Refuse runs that differ in more than the variant.
 
-    :param anything: only runs of different platforms are refused.
+    :param anything: what differs is no matter.
     :raises RequestError: naming the first key that differs.
     """
-    keys, others = _keys(a), _keys(b)
-    for key, value in keys.items():
-        if value != others.get(key) and not (anything and "platform" not in key):
-            more = "" if "platform" in key else "; --any compares them all the same"
+    from eascope.analysis.run_diff import compared_keys
+
+    keys, others = compared_keys(a), compared_keys(b)
+    for key, value in {} if anything else keys.items():
+        if value != others.get(key):
             raise RequestError(
                 f"these runs cannot be compared: {key} is {value} in A and {others.get(key)} in B; "
-                f"they may differ only in the variant{more}"
+                "they may differ only in the variant; --any compares them all the same"
             )
+
+
+def _check_shape(a: Platform, b: Platform) -> None:
+    """Refuse platforms whose CPUs are not those of the other.
+
+    :raises RequestError: naming the clusters of both.
+    """
+    mine, others = ([each.cpus for each in one.clusters] for one in (a, b))
+    if mine != others:
+        words = [f"{one.name} has {_cpus(one)}" for one in (a, b)]
+        raise RequestError(
+            f"these runs cannot be compared: clusters of CPUs: {words[0]}, {words[1]}"
+        )
+
+
+def _cpus(platform: Platform) -> str:
+    return " + ".join(str(len(each.cpus)) for each in platform.clusters)

@@ -27,6 +27,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import TRACE
 from eascope.experiments.cli.main import main
+from tests.support import synthetic
 from tests.support.synthetic import MS, Burst, Schedule, reseal, write_run
 from tests.support.tracefile import TraceEvent
 
@@ -69,7 +70,9 @@ def write(
         if decided
     ]
     more = [*asleep, *compared, *chosen, *idle, *events]
-    cell = write_run(folder, platform, Schedule(200 * MS, bursts, KHZ, more=more), seed=seed)
+    lowest = {each.index: [(0, each.opps[0].khz)] for each in platform.clusters}
+    khz = KHZ if platform.name == "juno-r2" else lowest
+    cell = write_run(folder, platform, Schedule(200 * MS, bursts, khz, more=more), seed=seed)
     if decided:
         recorded = ("sched:sched_switch", f"eascope:{DECISION_EVENT}")
         replace(cell, controls=replace(cell.controls, trace_events=recorded)).write(folder / CELL)
@@ -165,9 +168,52 @@ def test_runs_that_cannot_be_compared_are_refused_in_a_line(
     assert main(words) == 2
     assert "cannot be compared: seed is 0 in A and 1 in B" in capsys.readouterr().err
     assert main([*words, "--any"]) == 0
+    assert "also differs: seed: 0 in A, 1 in B" in capsys.readouterr().out
     (runs[0] / "done").unlink()
     assert main(words) == 2
     assert "only finished runs are compared" in capsys.readouterr().err
+
+
+def test_two_platforms_are_compared_by_name_of_what_differs(
+    platform: Platform,
+    activity: Activity,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(synthetic, "load_activity", lambda _: activity)
+    little, big = platform.clusters
+    slow = replace(big, opps=(replace(big.opps[0], khz=500_000), *big.opps[1:]))
+    other = replace(platform, name="juno-x", clusters=(little, slow))
+    places = ((platform, [0, 4]), (other, [0, 0]))
+    runs = [write(tmp_path / each.name, each, cpus) for each, cpus in places]
+    words = ["diff", *map(str, runs)]
+    assert main(words) == 2
+    assert "platform is juno-r2 in A and juno-x in B" in capsys.readouterr().err
+    assert main([*words, "--any"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "also differs: platform: juno-r2 in A, juno-x in B"
+    # An OPP of one platform alone has no share in the other.
+    shares = {tuple(line.split()[:2]): line.split()[3:] for line in lines if " MHz " in line}
+    assert shares["big", "600"] == ["100.0", "0.0", "-100.0"]
+    assert shares["big", "500"] == ["0.0", "100.0", "+100.0"]
+    assert main([*words, "--any", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["differs"]["platform"] == ["juno-r2", "juno-x"]
+    assert sum(span["difference_fj"] for span in found["spans"]) == found["difference_fj"]
+    assert main([*words, "--any", "--html", str(tmp_path / "page.html")]) == 2
+    assert "--html: of runs on one platform" in capsys.readouterr().err
+
+
+def test_platforms_with_other_clusters_are_one_line(
+    platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    eight = load_platform("exynos5422")
+    runs = [write(tmp_path / p.name, p, [0, 4]) for p in (platform, eight)]
+    assert main(["diff", *map(str, runs), "--any"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "clusters of CPUs: juno-r2 has 4 + 2, exynos5422 has 4 + 4" in told
 
 
 @pytest.mark.parametrize("derived", [True, False])
@@ -253,7 +299,7 @@ class Played(SimpleNamespace):
             streams=streams(taken),
             energy=Energy(table, {0: []}, PLATFORM, Window(0, length * len(rows))),
             derived=SimpleNamespace(table=lambda _: table, cell=SimpleNamespace(tasks=())),
-            clocks=lambda _: {"policy0": 0},
+            clocks=lambda: {"policy0": 0},
         )
         self.digests = self.streams.digests
 
