@@ -41,6 +41,7 @@ NOT_FORCED = {
     "B": "B has not taken it",
     WAKE: "A chose no CPU for it",
 }
+LATENCY = "latency: 50th/95th/99th percentile of the tasks' wake-ups"
 NOTE = (
     "The kernel counts activations in all of these runs, which takes time. So A and B",
     "are not bit-identical to runs of the same variants without --counterfactual.",
@@ -254,24 +255,31 @@ class Counterfactual:
             lines.append(f"not forced: {more} more")
         return lines or ["nothing that differs can be forced"]
 
+    @property
+    def answer(self) -> str:
+        """What the first decision explains, and all of them."""
+        told = [*self.repeated[:1], *self.repeated[1:][-1:]]
+        return "\n".join(
+            f"{each.words}: {share(self.explained(each.side))} % of the energy difference "
+            f"({_mj(self.against(each.side).total_fj)} mJ)"
+            for each in told
+        )
+
+    @property
+    def table(self) -> Table:
+        """A line for each run."""
+        unit = self.diff.a.derived.cell.work.unit
+        sides = [("A", self.diff.a), *((each.name, each.side) for each in self.repeated)]
+        rows = [_row(name, self._facts(side)) for name, side in [*sides, ("B", self.diff.b)]]
+        heads = ("run", "energy (mJ)", "- A (mJ)", "% of B - A", f"mJ per {unit}", "latency (us)")
+        return Table.of(heads, rows)
+
     def text(self, command: str) -> str:
         """A sentence, a table at most 90 columns wide, and what is left of the difference.
 
         :param command: what repeats it.
         """
-        record = self.record(command)
-        lines = []
-        told = list(zip(self.repeated, record["forced"], strict=True))
-        for each, facts in told[:1] if len(told) == 1 else (told[0], told[-1]):
-            explained = f"{share(facts['explained_percent'])} % of the energy difference"
-            lines.append(f"{each.words}: {explained} ({_mj(facts['less_a_fj'])} mJ)")
-        unit = self.diff.a.derived.cell.work.unit
-        names = ["A", *(each.name for each in self.repeated), "B"]
-        every = (record["a"], *record["forced"], record["b"])
-        rows = [_row(*row) for row in zip(names, every, strict=True)]
-        heads = ("run", "energy (mJ)", "- A (mJ)", "% of B - A", f"mJ per {unit}", "latency (us)")
-        lines += ["", Table.of(heads, rows).text()]
-        lines += ["latency: 50th/95th/99th percentile of the tasks' wake-ups", ""]
+        lines = [self.answer, "", self.table.text(), LATENCY, ""]
         for name, side in (("A", self.diff.a), ("B", self.diff.b)):
             cell = side.derived.cell
             lines.append(f"{name}: {cell.variant}, seed {cell.seed} ({cell.simkey[:12]})")

@@ -101,15 +101,18 @@ def record(found: Sequence[Counterfactual], command: str) -> dict[str, Any]:
     }
 
 
-def text(found: Sequence[Counterfactual], command: str) -> str:
-    """A sentence, the means, and what was forced in each seed, at most 90 columns wide."""
-    every = rows(found)
-    forced = [row for row in every if row.forced_in is not None]
-    lines = [
+def answer(found: Sequence[Counterfactual]) -> str:
+    """What the first decision explains, and all of them."""
+    forced = [row for row in rows(found) if row.forced_in is not None]
+    return "\n".join(
         f"{row.name}: {share(row.percent and row.percent.value)} % of the energy difference "
         f"({row.less_a_mj.value:+.3f} mJ), mean of {len(found)} seeds"
-        for row in (forced if len(forced) == 1 else (forced[0], forced[-1]))
-    ]
+        for row in [*forced[:1], *forced[1:][-1:]]
+    )
+
+
+def table(found: Sequence[Counterfactual]) -> Table:
+    """The energies: a line for the runs of each name."""
     cells = [
         [
             row.name,
@@ -117,11 +120,18 @@ def text(found: Sequence[Counterfactual], command: str) -> str:
             _words(row.mj, ".3f"),
             "" if row.name == "A" else _words(row.less_a_mj, "+.3f"),
             "" if row.name == "A" else share(row.percent and row.percent.value),
+            str(len(found)),
         ]
-        for row in every
+        for row in rows(found)
     ]
-    heads = ("run", "forced in", "energy (mJ)", "- A (mJ)", "% of B - A")
-    lines += ["", Table.of(heads, cells).text()]
+    heads = ("run", "forced in", "energy (mJ)", "- A (mJ)", "% of B - A", "n")
+    return Table.of(heads, cells)
+
+
+def text(found: Sequence[Counterfactual], command: str) -> str:
+    """A sentence, the means, and what was forced in each seed, at most 90 columns wide."""
+    every = rows(found)
+    lines = [answer(found), "", table(found).text()]
     waits = [
         [row.name, *(_words(mean, ".0f") for mean in row.latency_us.values())]
         for row in every

@@ -12,7 +12,13 @@ from eascope.analysis.run_diff import HORIZON_NS, Pair, RunDiff, Side, Span, dec
 from eascope.analysis.stream import MOVE, REQUEST, WAKE, Decision
 from eascope.host.table import Table
 
+SPANS = "energy from one differing decision to the next, the largest first (ranked, not causal)"
 NONE = "no difference: every decision about every thread and clock is the same"
+
+
+def said(diff: RunDiff) -> str:
+    """The first difference in a sentence."""
+    return f"First difference: {words(diff.firsts[0])}." if diff.firsts else f"{NONE}."
 
 
 def words(pair: Pair) -> str:
@@ -84,7 +90,7 @@ def text(diff: RunDiff, command: str) -> str:
     if compared:
         heads = ("run", "CPU", "fits", "tasks", "energy by the kernel", "chosen")
         parts.append(f"candidates\n{Table.of(heads, compared, left=1).text()}")
-    parts += [_spans(diff), _residency(diff), f"repeat: {command}"]
+    parts += [f"{SPANS}\n{spans_table(diff).text()}", _residency(diff), f"repeat: {command}"]
     return "\n".join(lines) + "\n\n" + "\n\n".join(parts) + "\n"
 
 
@@ -109,7 +115,7 @@ def _candidates(diff: RunDiff, pair: Pair) -> list[list[str]]:
     ]
 
 
-def _spans(diff: RunDiff) -> str:
+def spans_table(diff: RunDiff) -> Table:
     """The spans that differ most, and the others in sums."""
     largest, every = diff.largest, diff.spans
     rows = [
@@ -134,8 +140,7 @@ def _spans(diff: RunDiff) -> str:
         column if place < 3 else type(column)(column.head, "left")
         for place, column in enumerate(table.columns)
     )
-    head = "energy from one differing decision to the next, the largest first (ranked, not causal)"
-    return f"{head}\n{Table(columns, table.rows).text()}"
+    return Table(columns, table.rows)
 
 
 def _when(span: Span) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eascope.experiments.arguments import between, count, natural
-from eascope.experiments.cli.options import Parser, add_cell, add_power
+from eascope.experiments.cli.options import Parser, add_cell, add_format, add_power, form_of
 from eascope.experiments.cli.output import print_json
 from eascope.experiments.cli.request import billing_of, request_of, warn
 from eascope.host.cache import write_atomic
@@ -17,12 +17,15 @@ from eascope.kernels.switches import FORCED_LINES
 
 if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
+    from eascope.analysis.run_diff import RunDiff
     from eascope.configs.platform import Platform
     from eascope.experiments.runs.finished import BilledBy
     from eascope.experiments.runs.request import Resolved
     from eascope.experiments.runs.store import Run
 
 SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
+#: Options that write a file.
+FILES = ("html",)
 EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
 
 
@@ -67,6 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_cell(parser, required=False)
     add_power(parser)
+    add_format(parser)
 
 
 def _forced(text: str) -> tuple[int, bool]:
@@ -85,16 +89,17 @@ def run(options: argparse.Namespace) -> int:
     :raises EascopeError: a run failed.
     """
     from eascope.analysis.run_diff import RunDiff
-    from eascope.analysis.run_diff_text import record, text
+    from eascope.analysis.run_diff_text import SPANS, record, said, spans_table, text
     from eascope.experiments.runs.finished import derived_by, platform_of
     from eascope.experiments.runs.store import find_run
     from eascope.experiments.runs.writable import check_writable
 
-    page = None if options.html is None else Path(options.html).absolute()
-    if page and (options.counterfactual or options.seeds):
-        raise RequestError("--html: of two runs; leave --counterfactual and --seeds out")
-    if page:
-        check_writable("--html", page.parent)
+    form = form_of(options)
+    files = {name: Path(given).absolute() for name in FILES if (given := getattr(options, name))}
+    for name, path in files.items():
+        if options.counterfactual or options.seeds:
+            raise RequestError(f"--{name}: of two runs; leave --counterfactual and --seeds out")
+        check_writable(f"--{name}", path.parent)
     billing = billing_of(options)
     runs: list[Run] = []
     asked = _asked(options, billing)
@@ -115,23 +120,34 @@ def run(options: argparse.Namespace) -> int:
         platforms = [platform_of(each) for each in runs]
         _check_shape(*platforms)
         derived = [derived_by(each, billing) for each in runs]
-    if page and len({each.name for each in platforms}) > 1:
+    if "html" in files and len({each.name for each in platforms}) > 1:
         raise RequestError("--html: of runs on one platform")
     diff = RunDiff.of(platforms[0], derived[0], derived[1], platforms[1])
-    if page:
-        from eascope.analysis.report import diff_page
-
-        write_atomic(page, diff_page(diff, options.repeat).encode())
-    if options.json:
+    for name, path in files.items():
+        write_atomic(path, _file(name, diff, options.repeat))
+    if form == "json":
         print_json(record(diff, options.repeat))
-    else:
+    elif form == "text":
         print(text(diff, options.repeat), end="")
+    else:
+        print(spans_table(diff).formatted(form, said(diff), SPANS), end="")
     return 0
+
+
+def _file(name: str, diff: RunDiff, command: str) -> bytes:
+    """What the option ``name`` writes.
+
+    :raises RequestError: there is nothing to draw.
+    """
+    from eascope.analysis.report import diff_page
+
+    return diff_page(diff, command).encode()
 
 
 def _counterfactual(options: argparse.Namespace, asked: list[Resolved], billing: BilledBy) -> int:
     """Print what decisions of B explain, of one seed or over seeds."""
     from eascope.analysis import counterfactual_seeds
+    from eascope.analysis.counterfactual import LATENCY
     from eascope.experiments.runs.counterfactual import counterfactuals
 
     pairs = [(asked[0], asked[1])]
@@ -140,20 +156,24 @@ def _counterfactual(options: argparse.Namespace, asked: list[Resolved], billing:
         pairs = [(asked[0].with_seed(seed), asked[1].with_seed(seed)) for seed in seeds]
     most, first = options.counterfactual
     found = counterfactuals(pairs, billing, most, first=first)
-    if options.json and options.seeds:
-        print_json(counterfactual_seeds.record(found, options.repeat))
-    elif options.json:
-        print_json(found[0].record(options.repeat))
+    form, one = form_of(options), found[0]
+    if form == "json":
+        seeds_too = counterfactual_seeds.record(found, options.repeat) if options.seeds else None
+        print_json(seeds_too or one.record(options.repeat))
+    elif form == "text":
+        over = counterfactual_seeds.text(found, options.repeat) if options.seeds else None
+        print(over or one.text(options.repeat), end="")
     elif options.seeds:
-        print(counterfactual_seeds.text(found, options.repeat), end="")
+        answer = counterfactual_seeds.answer(found)
+        print(counterfactual_seeds.table(found).formatted(form, answer), end="")
     else:
-        print(found[0].text(options.repeat), end="")
+        print(one.table.formatted(form, one.answer, LATENCY), end="")
     return 0
 
 
 def _over_seeds(options: argparse.Namespace, asked: list[Resolved], billing: BilledBy) -> int:
     """Print what each kind of difference costs, of pairs with the same seed."""
-    from eascope.analysis.diff_kinds import kinds_record, kinds_text
+    from eascope.analysis.diff_kinds import KINDS, kinds_record, kinds_table
     from eascope.analysis.run_diff import RunDiff
     from eascope.experiments.runs.counterfactual import runs_of
     from eascope.experiments.runs.measure import seeded
@@ -161,12 +181,15 @@ def _over_seeds(options: argparse.Namespace, asked: list[Resolved], billing: Bil
     runs = runs_of(seeded(asked, options.seeds), billing)
     pairs = zip(runs[: options.seeds], runs[options.seeds :], strict=True)
     diffs = [RunDiff.of(asked[0].platform, *pair) for pair in pairs]
-    if options.json:
+    form = form_of(options)
+    if form == "json":
         print_json({**kinds_record(diffs), "command": options.repeat})
         return 0
+    if form != "text":
+        print(kinds_table(diffs).formatted(form, note=KINDS), end="")
+        return 0
     print(f"A: {options.a}\nB: {options.b}\n")
-    print("energy from one differing decision to the next, by kind (ranked, not causal)")
-    print(f"{kinds_text(diffs)}\n\nrepeat: {options.repeat}")
+    print(f"{KINDS}\n{kinds_table(diffs).text()}\n\nrepeat: {options.repeat}")
     return 0
 
 
@@ -183,7 +206,7 @@ def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Resolved]:
         parser = Parser()
         add_options(parser)
         for name, usual in vars(parser.parse_args(["", ""])).items():
-            of_runs = name in ("a", "b", "any", "counterfactual", "html", "power")
+            of_runs = name in ("a", "b", "any", "counterfactual", "power", "format", *FILES)
             if not of_runs and getattr(options, name) != usual:
                 raise RequestError(
                     f"--{name.replace('_', '-')}: finished runs stay as they are; give two "

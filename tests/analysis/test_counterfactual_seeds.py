@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eascope.analysis.counterfactual import Choice, Counterfactual, Repeated
-from eascope.analysis.counterfactual_seeds import record, rows, text
+from eascope.analysis.counterfactual_seeds import record, rows, table, text
 from eascope.analysis.run_diff import RunDiff, Side
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
@@ -76,6 +76,12 @@ def test_the_text_names_each_seed(found: list[Counterfactual]) -> None:
     assert "wake-up 2 of job on CPU 4 instead of 0" in said
     assert "nothing that differs can be forced" in said.partition("seed 9,")[2]
     assert max(map(len, said.splitlines())) <= 90
+
+
+def test_the_table_has_the_number_of_seeds_in_each_row(found: list[Counterfactual]) -> None:
+    lines = table(found).formatted("csv").splitlines()
+    assert lines[0] == "run,forced in,energy (mJ),- A (mJ),% of B - A,n"
+    assert [line.rpartition(",")[2] for line in lines[1:]] == ["10"] * 3
 
 
 def test_a_mean_of_no_difference_has_no_share(

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`eascope diff`: known answers from hand-made runs, and sums that are exact."""
 
+import csv
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from eascope.analysis import run_diff
 from eascope.analysis.derive import derive
-from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_text
+from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_table
 from eascope.analysis.records.cell import CELL
 from eascope.analysis.run_diff import Energy, RunDiff, edges
 from eascope.analysis.stream import WAKE, Decision, Stream, Streams
@@ -158,6 +160,27 @@ def test_the_command_prints_tables_and_exact_sums(
     record = json.loads(capsys.readouterr().out)
     assert sum(span["difference_fj"] for span in record["spans"]) == record["difference_fj"] != 0
     assert not record["same"]
+
+
+def test_the_table_of_spans_is_printed_in_other_forms(
+    platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [write(tmp_path / str(n), platform, cpus) for n, cpus in enumerate(([0, 0], [0, 4]))]
+    words = ["diff", *map(str, runs), "--format"]
+    assert main([*words, "csv"]) == 0
+    rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
+    assert rows[0]["starting with"] == "wake-up 2 of job"
+    assert float(rows[0]["B - A (mJ)"]) == float(rows[-1]["B - A (mJ)"]) > 0
+    assert main([*words, "md"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("First difference: wake-up 2 of job: CPU 0 in A")
+    assert lines[2].startswith("| at (ms) |")
+    assert main([*words, "latex"]) == 0
+    assert capsys.readouterr().out.startswith("\\begin{tabular}")
+    assert main([*words, "json"]) == 0
+    assert "spans" in json.loads(capsys.readouterr().out)
+    assert main([*words, "csv", "--json"]) == 2
+    assert "--json with --format csv: one of the two" in capsys.readouterr().err
 
 
 def test_runs_that_cannot_be_compared_are_refused_in_a_line(
@@ -343,7 +366,7 @@ def test_kinds_sum_to_the_difference(
     for seed, each in enumerate(diffs):
         assert sum(row.mj[seed] for row in rows) == pytest.approx(each.total_fj / 1e12)
     assert all(row.mj[2] == 0 for row in rows)
-    text = kinds_text(diffs)
+    text = kinds_table(diffs).text()
     assert re.search(r"^job wake-up +little +big +2 +2 +1 ", text, re.MULTILINE)
     assert text.splitlines()[-1].startswith("all ")
     written = kinds_record(diffs)
