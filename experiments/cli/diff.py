@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
 #: Options that write a file.
-FILES = ("html",)
+FILES = ("html", "svg")
 EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
 
 
@@ -67,6 +67,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--html",
         metavar="FILE",
         help="also write what is printed, and a timeline of both runs, as one HTML page",
+    )
+    parser.add_argument(
+        "--svg",
+        metavar="FILE",
+        help="also draw the 50 ms around the first difference: CPUs, clocks and power of both",
     )
     add_cell(parser, required=False)
     add_power(parser)
@@ -139,6 +144,10 @@ def _file(name: str, diff: RunDiff, command: str) -> bytes:
 
     :raises RequestError: there is nothing to draw.
     """
+    if name == "svg":
+        from eascope.analysis.figures.divergence import svg
+
+        return svg(diff).encode()
     from eascope.analysis.report import diff_page
 
     return diff_page(diff, command).encode()
