@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
 #: Options that write a file.
-FILES = ("html", "svg")
+FILES = ("html", "perfetto", "svg")
 EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
 
 
@@ -72,6 +72,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--svg",
         metavar="FILE",
         help="also draw the 50 ms around the first difference: CPUs, clocks and power of both",
+    )
+    parser.add_argument(
+        "--perfetto",
+        metavar="FILE",
+        help="also write both runs as a ZIP that ui.perfetto.dev opens as two machines on one "
+        "time axis",
     )
     add_cell(parser, required=False)
     add_power(parser)
@@ -148,6 +154,10 @@ def _file(name: str, diff: RunDiff, command: str) -> bytes:
         from eascope.analysis.figures.divergence import svg
 
         return svg(diff).encode()
+    if name == "perfetto":
+        from eascope.analysis.perfetto import both
+
+        return both(diff)
     from eascope.analysis.report import diff_page
 
     return diff_page(diff, command).encode()
