@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run A again with decisions taken as run B took them: which they are, and what they explain.
 
-The kernel's table forces the CPU of a wake-up. It cannot force a request of the governor or a move
-by load balance.
+The kernel's table forces the CPU of a wake-up or a fork. It cannot force a request of the governor
+or a move by load balance.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 import polars as pl
 
 from eascope.analysis.run_diff import LARGEST, Pair, RunDiff, Side, Span, decided
-from eascope.analysis.run_diff_text import words
-from eascope.analysis.stream import MOVE, REQUEST, WAKE, Decision
+from eascope.analysis.run_diff_text import what, words
+from eascope.analysis.stream import FORK, MOVE, REQUEST, WAKE, Decision
 from eascope.analysis.tables.latency import percentiles
 from eascope.analysis.tables.tasks import thread_names
 from eascope.analysis.trace import CHOICE_EVENT, read_trace
@@ -26,6 +26,8 @@ from eascope.engines.records import STATE, TRACE
 from eascope.host.table import Table
 
 FORCED = "forced"
+#: Kinds of decisions that the kernel's table can force.
+FORCEABLE = (WAKE, FORK)
 #: The run with all decisions at once.
 ALL = "all"
 #: Why the kernel did not force a line of its table, by what the file says of it after the run.
@@ -51,7 +53,7 @@ _LINE = re.compile(rf"^(?:\S+: )?(\d+) (\d+) (\d+) ({FORCED}|{'|'.join(WHY_NOT)}
 
 @dataclass(frozen=True)
 class Choice:
-    """A wake-up of A that is to go where it went in B.
+    """A wake-up or fork of A that is to go where it went in B.
 
     :param line: of the kernel's table: pid, activation and CPU, always of the same width.
     """
@@ -63,9 +65,7 @@ class Choice:
     @property
     def words(self) -> str:
         """``wake-up 3 of small-0 on CPU 4 instead of 1``."""
-        one = self.one
-        where = f"on CPU {self.other.value} instead of {one.value}"
-        return f"wake-up {one.number} of {one.about} {where}"
+        return f"{what(self.one)} on CPU {self.other.value} instead of {self.one.value}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def largest(diff: RunDiff, most: int) -> tuple[list[Choice], list[Left]]:
     :param diff: of runs that count activations.
     """
     spans = [(span, span.decision) for span in diff.by_size if span.decision]
-    wanted = [(one, other) for _, (one, other) in spans if one and other and one.kind == WAKE]
+    wanted = [(one, other) for _, (one, other) in spans if one and other and one.kind in FORCEABLE]
     found = list(islice(named(diff.a, wanted), most))
     taken = [(choice.one, choice.other) for choice in found]
     if len(taken) == most:
@@ -99,20 +99,20 @@ def largest(diff: RunDiff, most: int) -> tuple[list[Choice], list[Left]]:
 
 
 def _why_not(pair: Pair) -> str:
-    if decided(pair).kind != WAKE:
+    if decided(pair).kind not in FORCEABLE:
         return NOT_FORCED[decided(pair).kind]
     return NOT_FORCED[WAKE if all(pair) else "A" if pair[1] else "B"]
 
 
 def firsts(diff: RunDiff, most: int) -> list[Choice]:
-    """The first wake-up that differs of each thread: what it does later may follow from that.
+    """The first wake-up or fork that differs of each thread: later ones may follow from that.
 
     The earliest of a task of the scenario comes first, or else the earliest of all; then those of
     the threads whose decisions' spans have most of the difference in energy.
 
     :param diff: of runs that count activations.
     """
-    pairs = [(one, other) for one, other in diff.firsts if one and other and one.kind == WAKE]
+    pairs = [(one, other) for one, other in diff.firsts if one and other and one.kind in FORCEABLE]
     shares: dict[str, int] = defaultdict(int)
     for span in diff.spans:
         if span.decision and span.in_both:
@@ -128,7 +128,7 @@ def firsts(diff: RunDiff, most: int) -> list[Choice]:
 
 
 def named(side: Side, pairs: Iterable[tuple[Decision, Decision]]) -> Iterator[Choice]:
-    """The wake-ups for which a CPU was chosen, by the kernel's number of the activation.
+    """The wake-ups and forks for which a CPU was chosen, by the kernel's number of the activation.
 
     The kernel counts from its own reset, shortly before START.
     """
@@ -136,7 +136,11 @@ def named(side: Side, pairs: Iterable[tuple[Decision, Decision]]) -> Iterator[Ch
     since_start = pl.col("t_ns") + side.window.offset_ns - side.window.t0_ns
     table = table.select(since_start, "pid", "activation", "chosen")
     for one, other in pairs:
-        own = table.filter((pl.col("pid") == one.pid) & (pl.col("t_ns") >= one.t_ns))
+        own = table.filter(pl.col("pid") == one.pid)
+        if one.kind == FORK:  # its event comes after the choice
+            own = own.filter(pl.col("t_ns") <= one.t_ns).tail(1)
+        else:
+            own = own.filter(pl.col("t_ns") >= one.t_ns)
         stream = side.streams.streams[one.about].decisions
         later = [each.t_ns for each in stream if each.kind == WAKE and each.t_ns > one.t_ns]
         for t_ns, pid, activation, chosen in own.head(1).iter_rows():

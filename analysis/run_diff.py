@@ -25,7 +25,7 @@ from eascope.analysis.decisions import Candidate, candidates, decisions, recorde
 from eascope.analysis.derive import Derived, analysis_version
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.records.cell import CellRecord
-from eascope.analysis.stream import REQUEST, Decision, Digests, Streams, streams_of
+from eascope.analysis.stream import FORK, REQUEST, Decision, Digests, Streams, streams_of
 from eascope.analysis.tables.split import (
     AWAKE,
     ENTERING,
@@ -225,7 +225,7 @@ class Side:
 
     def candidates(self, decision: Decision | None) -> list[Candidate]:
         """The CPUs that EAS compared for it; empty where the trace does not have them."""
-        if decision is None or decision.kind == REQUEST or not recorded(self.derived.cell):
+        if decision is None or decision.kind in (FORK, REQUEST) or not recorded(self.derived.cell):
             return []
         table = decisions(self.derived).filter(pl.col("pid") == decision.pid)
         own = table.filter(

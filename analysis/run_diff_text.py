@@ -9,7 +9,7 @@ from typing import Any
 
 from eascope.analysis.decisions import Candidate
 from eascope.analysis.run_diff import HORIZON_NS, Pair, RunDiff, Side, Span, decided
-from eascope.analysis.stream import MOVE, REQUEST, WAKE, Decision
+from eascope.analysis.stream import FORK, MOVE, REQUEST, WAKE, Decision
 from eascope.host.table import Table
 
 SPANS = "energy from one differing decision to the next, the largest first (ranked, not causal)"
@@ -23,13 +23,18 @@ def said(diff: RunDiff) -> str:
 
 def words(pair: Pair) -> str:
     """``wake-up 3 of small-0: CPU 1 in A (12.000 ms), CPU 4 in B (12.001 ms)``."""
-    one = decided(pair)
-    what = {
+    told = (_went(each, run) for each, run in zip(pair, "AB", strict=True))
+    return f"{what(decided(pair))}: {', '.join(told)}"
+
+
+def what(one: Decision) -> str:
+    """``wake-up 3 of small-0``."""
+    return {
         WAKE: f"wake-up {one.number} of {one.about}",
+        FORK: f"fork of {one.about}",
         MOVE: f"move {one.nth} of {one.about} after its wake-up {one.number}",
         REQUEST: f"request {one.number} of {one.about}",
     }[one.kind]
-    return f"{what}: {', '.join(_went(each, run) for each, run in zip(pair, 'AB', strict=True))}"
 
 
 def _went(decision: Decision | None, run: str) -> str:

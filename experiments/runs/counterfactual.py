@@ -77,8 +77,8 @@ def counterfactuals(
     chosen = [choices for choices, _ in found]
     if not any(chosen):
         raise RequestError(
-            f"{OPTION}: no wake-up that A and B have differs; requests of the governor and moves "
-            "by load balance cannot be forced"
+            f"{OPTION}: no wake-up or fork that A and B have differs; requests of the governor and "
+            "moves by load balance cannot be forced"
         )
     groups = [[*([each] for each in own), *([own] if len(own) > 1 else [])] for own in chosen]
     forced = [

@@ -70,3 +70,20 @@ def test_the_largest_that_can_be_forced_and_why_others_cannot(found: RunDiff) ->
 def test_the_first_of_each_thread_is_one_of_this_thread(found: RunDiff) -> None:
     (only,) = firsts(found, 9)
     assert only.one.number == 2
+
+
+def test_a_fork_is_forced_as_activation_0(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    """The kernel tells its choice before the event of the fork."""
+
+    def child(cpu: int) -> TraceEvent:
+        return TraceEvent(15 * MS, 0, 100, "sched_wakeup_new", ("child", 300, 120, cpu))
+
+    choice = TraceEvent(15 * MS - 900, 0, 100, CHOICE_EVENT, ("child", 300, 0, 0, 1, 1))
+    a = write(tmp_path / "a", platform, [0, 0], events=[choice, child(1)])
+    b = write(tmp_path / "b", platform, [0, 0], events=[child(5)])
+    found = diff(platform, activity, a, b)
+    (choices,) = firsts(found, 1)
+    assert choices.line == "00000300 00000000 005"
+    assert choices.words == "fork of child on CPU 5 instead of 1"

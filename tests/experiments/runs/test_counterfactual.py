@@ -158,7 +158,7 @@ def test_means_over_seeds_are_of_the_runs_of_each_seed() -> None:
 def test_runs_whose_decisions_cannot_be_forced_are_refused(tmp_path: Path) -> None:
     same = inside("diff", "mainline", "mainline", *SMOKE, "--counterfactual")
     assert same.returncode == 2
-    assert "no wake-up that A and B have differs" in same.stderr
+    assert "no wake-up or fork that A and B have differs" in same.stderr
 
 
 @pytest.mark.parametrize(
