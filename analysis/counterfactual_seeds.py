@@ -19,7 +19,7 @@ from eascope.analysis.counterfactual import (
     share,
 )
 from eascope.analysis.diff_kinds import FJ_PER_MJ, mean_of
-from eascope.analysis.statistics import Estimate, estimate
+from eascope.analysis.statistics import ENOUGH, Estimate, estimate
 from eascope.host.table import Table
 
 #: Percentiles of the tasks' wake-up latency.
@@ -140,7 +140,7 @@ def text(found: Sequence[Counterfactual], command: str) -> str:
     if waits:
         heads = ("run", *(f"latency {key} (us)" for key in _PERCENTILES))
         lines += ["", Table.of(heads, waits).text()]
-    lines += ["with 95 % CI; latency: of the tasks' wake-ups", ""]
+    lines += [f"95 % CI from {ENOUGH} seeds on; latency: of the tasks' wake-ups", ""]
     for one in found:
         a, b = (side.derived.cell for side in (one.diff.a, one.diff.b))
         lines.append(

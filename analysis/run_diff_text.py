@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from eascope.analysis.decisions import Candidate
-from eascope.analysis.run_diff import HORIZON_NS, Pair, RunDiff, Side, Span, decided
+from eascope.analysis.run_diff import HORIZON_NS, LARGEST, Pair, RunDiff, Side, Span, decided
 from eascope.analysis.stream import FORK, MOVE, REQUEST, WAKE, Decision
 from eascope.host.table import Table
 
@@ -122,14 +122,13 @@ def _candidates(diff: RunDiff, pair: Pair) -> list[list[str]]:
 
 def spans_table(diff: RunDiff) -> Table:
     """The spans that differ most, and the others in sums."""
-    largest, every = diff.largest, diff.spans
+    largest, rest, every = diff.largest, diff.by_size[LARGEST:], diff.spans
     rows = [
         [*_when(span), _mj(span.fj), words(span.decision).partition(": ")[0], *_places(span)]
         for span in largest
         if span.decision
     ]
     alone = [span for span in every if span.decision and not span.in_both]
-    rest = [span for span in every if span.decision and span.in_both and span not in largest]
     agree = [span for span in every[1:] if not span.decision]
     for name, spans in (
         ("before the first difference", every[:1]),

@@ -130,6 +130,11 @@ class Streams:
         every = (decision for stream in self.streams.values() for decision in stream.decisions)
         return sorted(every, key=lambda decision: (decision.t_ns, decision.key))
 
+    @cached_property
+    def by_key(self) -> dict[tuple[str, str, int, int], Decision]:
+        """All decisions by what identifies them, in the order of time."""
+        return {each.key: each for each in self.in_time}
+
     def first_differences(
         self, other: Streams, mine: Digests, others: Digests
     ) -> list[tuple[Decision | None, Decision | None]]:

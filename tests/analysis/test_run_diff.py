@@ -147,6 +147,20 @@ def test_two_equal_runs_have_no_difference(
     assert capsys.readouterr().out == printed
 
 
+def test_the_states_of_cpus_are_kept_with_the_run(
+    platform: Platform,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = [write(tmp_path / str(n), platform, cpus) for n, cpus in enumerate(([0, 0], [0, 4]))]
+    assert main(["diff", *map(str, runs)]) == 0
+    printed = capsys.readouterr().out
+    monkeypatch.setattr(run_diff, "stretches", None)
+    assert main(["diff", *map(str, runs)]) == 0
+    assert capsys.readouterr().out == printed
+
+
 def test_the_command_prints_tables_and_exact_sums(
     platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -261,6 +275,8 @@ def test_a_truncated_trace_is_one_line(
 
 PLATFORM = load_platform("juno-r2")
 ENDS = 1000
+#: No event shows a CPU's state.
+NO_STATES = pl.DataFrame(schema=dict.fromkeys(("cpu", "t0_ns", "t1_ns", "state"), pl.Int64))
 
 
 @settings(deadline=None)  # host speed
@@ -274,7 +290,7 @@ def test_energies_of_adjacent_spans_sum_to_the_whole(
         at += ns
     schema = ["cluster", "cpu", "component", "t0_ns", "t1_ns", "energy_fj"]
     spent = pl.DataFrame(table, schema=schema, orient="row")
-    energy = Energy(spent, {0: []}, PLATFORM, Window(0, at))
+    energy = Energy(spent, NO_STATES, PLATFORM, Window(0, at))
     moments = sorted(data.draw(st.lists(st.integers(0, at))))
     values = energy.until([0, *moments, at])
     assert values[0] == 0
@@ -320,7 +336,7 @@ class Played(SimpleNamespace):
         super().__init__(
             window=Window(0, length * len(rows)),
             streams=streams(taken),
-            energy=Energy(table, {0: []}, PLATFORM, Window(0, length * len(rows))),
+            energy=Energy(table, NO_STATES, PLATFORM, Window(0, length * len(rows))),
             derived=SimpleNamespace(table=lambda _: table, cell=SimpleNamespace(tasks=())),
             clocks=lambda: {"policy0": 0},
         )
