@@ -43,6 +43,11 @@ class Row:
     latency_us: dict[str, Estimate]
 
     @property
+    def share(self) -> str:
+        """What it explains, in words."""
+        return share(self.percent.value if self.percent else None)
+
+    @property
     def record(self) -> dict[str, Any]:
         """As JSON."""
         return {
@@ -50,7 +55,7 @@ class Row:
             "forced_in": self.forced_in,
             "energy_mj": _record(self.mj),
             "less_a_mj": _record(self.less_a_mj),
-            "explained_percent": self.percent and _record(self.percent),
+            "explained_percent": _record(self.percent) if self.percent else None,
             "latency_us": {key: _record(mean) for key, mean in self.latency_us.items()},
         }
 
@@ -105,7 +110,7 @@ def answer(found: Sequence[Counterfactual]) -> str:
     """What the first decision explains, and all of them."""
     forced = [row for row in rows(found) if row.forced_in is not None]
     return "\n".join(
-        f"{row.name}: {share(row.percent and row.percent.value)} % of the energy difference "
+        f"{row.name}: {row.share} % of the energy difference "
         f"({row.less_a_mj.value:+.3f} mJ), mean of {len(found)} seeds"
         for row in [*forced[:1], *forced[1:][-1:]]
     )
@@ -119,7 +124,7 @@ def table(found: Sequence[Counterfactual]) -> Table:
             "" if row.forced_in is None else str(row.forced_in),
             _words(row.mj, ".3f"),
             "" if row.name == "A" else _words(row.less_a_mj, "+.3f"),
-            "" if row.name == "A" else share(row.percent and row.percent.value),
+            "" if row.name == "A" else row.share,
             str(len(found)),
         ]
         for row in rows(found)

@@ -317,7 +317,7 @@ class RunDiff:
 
     @classmethod
     def of(
-        cls, platform: Platform, a: Derived, b: Derived, other: Platform | None = None
+        cls, platform: Platform, a: Derived, b: Derived, *, other: Platform | None = None
     ) -> RunDiff:
         """Read both runs.
 

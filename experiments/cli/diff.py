@@ -144,7 +144,7 @@ def _diff(options: argparse.Namespace) -> int:
         _check_shape(*platforms)
     if "html" in files and len({each.name for each in platforms}) > 1:
         raise RequestError("--html: of runs on one platform")
-    diff = RunDiff.of(platforms[0], derived[0], derived[1], platforms[1])
+    diff = RunDiff.of(platforms[0], *derived, other=platforms[1])
     for name, path in files.items():
         write_atomic(path, _file(name, diff, options.repeat))
     if form == "json":

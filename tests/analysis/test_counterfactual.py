@@ -5,16 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from eascope.analysis.counterfactual import (
-    MOVE,
-    NOT_FORCED,
-    REQUEST,
-    WAKE,
-    Counterfactual,
-    firsts,
-    largest,
-)
+from eascope.analysis.counterfactual import NOT_FORCED, Counterfactual, firsts, largest
 from eascope.analysis.run_diff import RunDiff
+from eascope.analysis.stream import MOVE, REQUEST, WAKE
 from eascope.analysis.trace import CHOICE_EVENT
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
