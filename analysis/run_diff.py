@@ -25,7 +25,7 @@ from eascope.analysis.decisions import Candidate, candidates, decisions, recorde
 from eascope.analysis.derive import Derived, analysis_version
 from eascope.analysis.derived_folder import derived_folder
 from eascope.analysis.records.cell import CellRecord
-from eascope.analysis.stream import FORK, REQUEST, Decision, Digests, Streams, streams_of
+from eascope.analysis.stream import FORK, REQUEST, Decision, Digests, Streams, placed, streams_of
 from eascope.analysis.tables.split import (
     AWAKE,
     ENTERING,
@@ -178,9 +178,13 @@ class Side:
         return as_counted(read_trace(self.derived.run / TRACE), self.platform, cmdline)
 
     @cached_property
+    def _placed(self) -> pl.DataFrame:
+        return placed(self._trace)
+
+    @cached_property
     def streams(self) -> Streams:
         """Its decisions in the window."""
-        return streams_of(self._trace, self.window, self.platform)
+        return streams_of(self._trace, self.window, self.platform, self._placed)
 
     @cached_property
     def before(self) -> Streams:
@@ -188,7 +192,7 @@ class Side:
         window, first = self.window, self._trace.events["t_ns"].min()
         begin = window.t0_ns if first is None else int(str(first)) + window.offset_ns
         warm_up = Window(min(begin, window.t0_ns), window.t0_ns, window.offset_ns)
-        return streams_of(self._trace, warm_up, self.platform)
+        return streams_of(self._trace, warm_up, self.platform, self._placed)
 
     @cached_property
     def energy(self) -> Energy:

@@ -158,27 +158,30 @@ def _at(stream: Stream, place: int) -> Decision | None:
     return stream.decisions[place] if place < len(stream.decisions) else None
 
 
-def streams_of(trace: Trace, window: Window, platform: Platform) -> Streams:
+def streams_of(
+    trace: Trace, window: Window, platform: Platform, parsed: pl.DataFrame | None = None
+) -> Streams:
     """The streams of ``trace`` from START to STOP.
 
+    :param parsed: what `placed` gives of it, where it is there.
     :raises TraceError: when an event has other fields than expected.
     """
     by_source: dict[str, list[Decision]] = defaultdict(list)
-    taken = [*_placements(trace, window), *_requests(trace, window, platform)]
+    rows = placed(trace) if parsed is None else parsed
+    taken = [*_placements(rows, window), *_requests(trace, window, platform)]
     for decision in sorted(taken, key=lambda each: each.t_ns):
         by_source[decision.about].append(decision)
     return Streams({about: Stream(tuple(each)) for about, each in by_source.items()})
 
 
-def _placements(trace: Trace, window: Window) -> list[Decision]:
-    """Wake-ups and moves."""
-    stop = window.t1_ns - window.offset_ns
-    events = trace.events.filter(pl.col("event").is_in(_EVENTS) & (pl.col("t_ns") < stop))
+def placed(trace: Trace) -> pl.DataFrame:
+    """The events by which wake-ups, forks and moves are known, in their order.
+
+    :raises TraceError: when one has other fields than expected.
+    """
+    events = trace.events.filter(pl.col("event").is_in(_EVENTS))
     parsed = events.select(
-        (pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"),
-        "event",
-        "detail",
-        "cpu",
+        *("t_ns", "event", "detail", "cpu"),
         pl.col("detail").str.extract_groups(_FIELDS).alias("fields"),
     )
     rows = parsed.unnest("fields").with_columns(pl.col("^(pid|target|orig|dest)$").cast(pl.Int64))
@@ -186,6 +189,19 @@ def _placements(trace: Trace, window: Window) -> list[Decision]:
         raise TraceError(
             f"{trace.path}: event {bad['event'][0]} cannot be parsed: {bad['detail'][0]!r}"
         )
+    return rows.drop("detail")
+
+
+def _placements(rows: pl.DataFrame, window: Window) -> list[Decision]:
+    """Wake-ups, forks and moves."""
+    stop = window.t1_ns - window.offset_ns
+    rows = rows.filter(pl.col("t_ns") < stop).with_columns(
+        pl.col("t_ns") + window.offset_ns - window.t0_ns
+    )
+    # Before START it only matters whether a thread is about to wake up.
+    early = rows.filter(pl.col("t_ns") < 0, pl.col("event") != "sched_migrate_task")
+    early = early.unique("pid", keep="last", maintain_order=True)
+    rows = pl.concat([early, rows.filter(pl.col("t_ns") >= 0)])
     counts: dict[_Thread, int] = defaultdict(int)
     moves: dict[_Thread, int] = defaultdict(int)
     lives: dict[int, int] = defaultdict(int)
@@ -193,7 +209,7 @@ def _placements(trace: Trace, window: Window) -> list[Decision]:
     names: dict[_Thread, str] = {}
     born: dict[_Thread, str] = {}
     found: list[tuple[_Thread, str, int, int, int, int, int]] = []
-    for t_ns, event, _, at, comm, pid, target, orig, dest in rows.iter_rows():
+    for t_ns, event, at, comm, pid, target, orig, dest in rows.iter_rows():
         who = pid, lives[pid]
         if event == "sched_waking":
             waking[pid] = (t_ns, target)
