@@ -6,16 +6,23 @@ state has an energy by the power model that the run's energies come from: the do
 with and without the task, at the OPP that its highest utilization asks for, times what a busy CPU
 draws more than an idle one there. It lasts until the thread's next decision. So a wrong model (the
 kernel's estimate is least on a CPU that takes more) is apart from another rule (the kernel chose a
-CPU whose estimate is not least). Shared parts, idle states' own transitions and CPUs that were not
-compared are left out; how often a whole cluster was not compared is counted. Where a cluster's
-power depends on another's clock, it is the least.
+CPU whose estimate is not least), and from a search that did not look at a better CPU. Of a cluster
+without a candidate, a CPU counts that was idle, that the thread may use and that has room for it,
+at the cluster's clock or the OPP that the thread alone asks for. That is the least that it would
+have taken there, so the search's part is the most that it can be. Shared parts and idle states' own
+transitions are left out. Where a cluster's power depends on another's clock, it is the least.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from eascope.analysis.decisions import candidates, kernels_own, recorded
 from eascope.analysis.derive import Derived
@@ -32,6 +39,8 @@ if TYPE_CHECKING:
 
 #: 1 uW for 1 ns.
 _MJ = 1e-12
+#: Of schedutil and of what fits: a CPU's capacity against the utilization on it.
+_HEADROOM = 1.25
 #: Energies that differ by less are equal: one part in a million.
 _EQUAL = 1 + 1e-6
 
@@ -47,11 +56,16 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """A decision: ``cpu`` was chosen of ``options``, and ``ns`` passed until the thread's next."""
+    """A decision: ``cpu`` was chosen of ``options``, and ``ns`` passed until the thread's next.
+
+    :param missed_uw: the least power that the thread adds to a cluster without a candidate; None:
+        there is none that has room.
+    """
 
     ns: int
     cpu: int
     options: tuple[Option, ...]
+    missed_uw: float | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,8 @@ class Judged:
     :param partly: those in which a cluster had no candidate.
     :param outside: those without a comparison, or that took a CPU that was no candidate; in no
         other number.
+    :param search: those in which a CPU takes less that was no candidate.
+    :param search_mj: the least energy of a candidate, less that of this CPU.
     """
 
     decisions: int = 0
@@ -77,6 +93,8 @@ class Judged:
     rule_mj: float = 0.0
     partly: int = 0
     outside: int = 0
+    search: int = 0
+    search_mj: float = 0.0
 
 
 def judge(choices: Iterable[Choice], clusters: Mapping[int, int]) -> Judged:
@@ -84,8 +102,8 @@ def judge(choices: Iterable[Choice], clusters: Mapping[int, int]) -> Judged:
 
     :param clusters: a CPU's cluster.
     """
-    decisions = least = model = rule = partly = outside = 0
-    model_mj = rule_mj = 0.0
+    decisions = least = model = rule = partly = outside = search = 0
+    model_mj = rule_mj = search_mj = 0.0
     every = {*clusters.values()}
     for choice in choices:
         chosen = [each for each in choice.options if each.cpu == choice.cpu]
@@ -103,8 +121,12 @@ def judge(choices: Iterable[Choice], clusters: Mapping[int, int]) -> Judged:
         model_mj += (wanted.added_uw - least_uw) * choice.ns * _MJ
         rule += chosen[0].estimate != estimate
         rule_mj += (chosen[0].added_uw - wanted.added_uw) * choice.ns * _MJ
+        if choice.missed_uw is not None:
+            search += least_uw > _at_most(choice.missed_uw)
+            search_mj += max(0.0, least_uw - choice.missed_uw) * choice.ns * _MJ
         partly += {clusters[each.cpu] for each in choice.options} != every
-    return Judged(decisions, least, model, model_mj, rule, rule_mj, partly, outside)
+    counts = (decisions, least, model, model_mj, rule, rule_mj, partly, outside)
+    return Judged(*counts, search, search_mj)
 
 
 def _at_most(uw: float) -> float:
@@ -118,6 +140,7 @@ class Domain:
         khz = [opp.khz for opp in cluster.opps]
         told = [told_uw[str(each)] for each in khz]
         known = capacities_of(machine.platform, cluster)
+        self._capacity, self._max_khz = known[-1], khz[-1]
         skipped = inefficient(khz, told, known)
         self._opps = [
             (capacity, uw * 10 / capacity, machine.busy_uw(cluster, each))
@@ -129,6 +152,14 @@ class Domain:
         """Power of so much busy time at the OPP that suffices, as em_cpu_energy() chooses it."""
         capacity, _, busy = next((opp for opp in self._opps if opp[0] >= load.most), self._opps[-1])
         return busy * load.busy / capacity
+
+    def alone_uw(self, khz: int, util: float) -> float | None:
+        """Power that ``util`` adds at a clock, or at the OPP that it asks for; None: no room."""
+        wanted = util * _HEADROOM
+        if wanted > self._capacity:
+            return None
+        most = max(wanted, self._capacity * khz // self._max_khz)
+        return self.uw(Load(ceil(most), 1)) * util
 
     def of_cost_uw(self, cost: float, energy: float) -> float:
         """Power of an estimate ``energy`` at the OPP of this cost of a unit of utilization."""
@@ -157,26 +188,24 @@ def choices(run: Derived, machine: Machine) -> list[Choice]:
     powers = domains(machine, run.cell.energy_model.opp_microwatt)
     window = read_window(run.run / MARKS)
     trace = read_trace(run.run / TRACE)
-    made: list[tuple[int, int, int, tuple[Option, ...]]] = []
+    state = _State(run, machine, powers)
+    made: list[tuple[int, int, int, tuple[Option, ...], float | None]] = []
+    offset = window.offset_ns
     if kernels_own(run.cell):
         columns = ("t_ns", "pid", "dst_cpu", "candidates")
         for t_ns, pid, cpu, text in trace.table(DECISION_EVENT).select(columns).iter_rows():
             compared = candidates(text)
             fits = next((each.fits or 0 for each in compared if each.cpu == cpu), 0)
-            made.append(
-                (
-                    *(t_ns, pid, cpu),
-                    tuple(
-                        Option(
-                            each.cpu,
-                            each.energy,
-                            powers[each.cpu].of_cost_uw(each.cost, each.energy),
-                        )
-                        for each in compared
-                        if (each.fits or 0) >= fits and each.cost
-                    ),
-                )
+            priced = [(each, each.cost) for each in compared if each.cost]
+            options = tuple(
+                Option(each.cpu, each.energy, powers[each.cpu].of_cost_uw(cost, each.energy))
+                for each, cost in priced
+                if (each.fits or 0) >= fits
             )
+            utils = [each.energy / cost for each, cost in priced]
+            seen = [each.cpu for each in compared]
+            missed = state.missed_uw(t_ns + offset, pid, seen, utils)
+            made.append((t_ns, pid, cpu, options, missed))
     else:
         for each in computed_decisions(trace):
             options = tuple(
@@ -188,33 +217,87 @@ def choices(run: Derived, machine: Machine) -> list[Choice]:
                 # Utilization fell meanwhile: the kernel compares no more, and keeps the CPU.
                 if min(each.energies.values()) >= 0
             )
-            made.append((each.t_ns, each.pid, each.dst_cpu, options))
+            utils = [together.busy - alone.busy for alone, together in each.loads.values()]
+            missed = state.missed_uw(each.t_ns + offset, each.pid, [*each.loads], utils)
+            made.append((each.t_ns, each.pid, each.dst_cpu, options, missed))
     ends: dict[int, int] = {}
     found = []
-    start = window.t0_ns - window.offset_ns
-    for t_ns, pid, cpu, options in reversed(made):
+    start = window.t0_ns - offset
+    for t_ns, pid, cpu, options, missed in reversed(made):
         at = t_ns - start
         if 0 <= at < window.ns:
-            found.append(Choice(ends.get(pid, window.ns) - at, cpu, options))
+            found.append(Choice(ends.get(pid, window.ns) - at, cpu, options, missed))
         ends[pid] = min(max(at, 0), window.ns)
     return found[::-1]
+
+
+class _State:
+    """Which CPUs are idle at a time, their clocks, and which of them a thread may use."""
+
+    def __init__(self, run: Derived, machine: Machine, powers: Mapping[int, Domain]) -> None:
+        self._powers, self._clusters = powers, machine.platform.clusters
+        slices = run.table("slices").sort("t0_ns")
+        self._ran = {
+            cpu: slices.filter(pl.col("cpu") == cpu)
+            .select("t0_ns", "t1_ns")
+            .to_dict(as_series=False)
+            for cpu in machine.platform.cpus
+        }
+        clocks = run.table("frequency").sort("t0_ns")
+        self._clocks = {
+            each.index: clocks.filter(pl.col("cluster") == each.index)
+            .select("t0_ns", "khz")
+            .to_dict(as_series=False)
+            for each in self._clusters
+        }
+        allowed = {name: task.cpus for task in run.cell.tasks for name in task.threads}
+        # Of a thread of no task it is known where it has been.
+        self._may: dict[int, set[int]] = defaultdict(set)
+        for pid, thread, cpu in slices.select("pid", "thread", "cpu").unique().iter_rows():
+            cpus = allowed.get(thread, (cpu,))
+            self._may[pid] |= {*(machine.platform.cpus if cpus is None else cpus)}
+
+    def missed_uw(
+        self, t_ns: int, pid: int, seen: Sequence[int], utils: Sequence[float]
+    ) -> float | None:
+        """The least power that a thread adds to a cluster of which no CPU was ``seen``."""
+        powers = [
+            uw
+            for cluster in self._clusters
+            if utils and not {*seen} & {*cluster.cpus}
+            for cpu in cluster.cpus
+            if cpu in self._may[pid] and self._idle(cpu, t_ns)
+            for uw in [self._powers[cpu].alone_uw(self._khz(cluster.index, t_ns), min(utils))]
+            if uw is not None
+        ]
+        return min(powers, default=None)
+
+    def _idle(self, cpu: int, t_ns: int) -> bool:
+        ran = self._ran[cpu]
+        place = bisect_right(ran["t0_ns"], t_ns) - 1
+        return place < 0 or ran["t1_ns"][place] <= t_ns
+
+    def _khz(self, cluster: int, t_ns: int) -> int:
+        clocks = self._clocks[cluster]
+        return int(clocks["khz"][max(bisect_right(clocks["t0_ns"], t_ns) - 1, 0)])
 
 
 def table(judged: Mapping[str, Judged]) -> Table:
     """A line for each variant."""
     rows = []
     for variant, each in judged.items():
-        shares = [
+        least, model, rule, search = (
             f"{count / each.decisions:.0%}" if each.decisions else "-"
-            for count in (each.least, each.model, each.rule, each.partly)
-        ]
-        least, model, rule, partly = shares
-        costs = (f"{each.model_mj:.2f}", f"{each.rule_mj:.2f}")
-        rows.append([variant, str(each.decisions), least, model, costs[0], rule, costs[1], partly])
+            for count in (each.least, each.model, each.rule, each.search)
+        )
+        costs = (f"{mj:.2f}" for mj in (each.model_mj, each.rule_mj, each.search_mj))
+        parts = zip((model, rule, search), costs, strict=True)
+        flat = (cell for part in parts for cell in part)
+        rows.append([variant, str(each.decisions), least, *flat])
     columns = (
-        *(Column("variant", "left"), Column("decisions"), Column("least energy")),
+        *(Column("variant", "left"), Column("decisions"), Column("right")),
         *(Column("model errs"), Column("mJ"), Column("other rule"), Column("mJ")),
-        Column("cluster left out"),
+        *(Column("search errs"), Column("mJ")),
     )
     return Table(columns, tuple(rows))
 

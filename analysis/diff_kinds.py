@@ -23,6 +23,7 @@ from eascope.host.table import Table
 #: Kinds that a table lists; the others are one row.
 MOST_KINDS = 12
 FJ_PER_MJ = 10**12
+KINDS = "energy from one differing decision to the next, by kind (ranked, not causal)"
 BEFORE, AGREE, ALONE, OTHERS = (
     "before the first difference",
     "re-converged spans",
@@ -100,8 +101,8 @@ def kinds_of(diffs: Sequence[RunDiff]) -> list[KindRow]:
     return sorted(rows, key=lambda row: (not row.kind[1], -abs(sum(row.mj)), row.kind))
 
 
-def kinds_text(diffs: Sequence[RunDiff]) -> str:
-    """The table of kinds: means over seeds, which sum to the mean difference."""
+def kinds_table(diffs: Sequence[RunDiff]) -> Table:
+    """The kinds: means over seeds, which sum to the mean difference."""
     every = kinds_of(diffs)
     decisions = [row for row in every if row.kind[1]]
     shown = decisions[:MOST_KINDS]
@@ -120,16 +121,17 @@ def kinds_text(diffs: Sequence[RunDiff]) -> str:
     totals = [diff.total_fj / FJ_PER_MJ for diff in diffs]
     rows.append(["all", "", "", "", str(len(diffs)), "", *_numbers(totals)])
     heads = ("decision", "A", "B", "first", "seeds", "spans", "B - A (mJ)", "95 % CI")
-    return Table.of(heads, rows, left=3).text()
+    return Table.of(heads, rows, left=3)
 
 
 def _numbers(values: Sequence[float]) -> tuple[str, str]:
-    mean = _mean(values)
+    mean = mean_of(values)
     ends = mean.interval()
     return f"{mean.value:+.2f}", "" if ends is None else f"{ends[0]:+.2f} .. {ends[1]:+.2f}"
 
 
-def _mean(values: Sequence[float]) -> Estimate:
+def mean_of(values: Sequence[float]) -> Estimate:
+    """The mean over seeds."""
     return estimate(lambda means: means["mj"], [{"mj": values}])
 
 
@@ -142,7 +144,7 @@ def kinds_record(diffs: Sequence[RunDiff]) -> dict[str, Any]:
             {
                 **dict(zip(("who", "decision", "a", "b"), row.kind, strict=True)),
                 **{"spans": row.spans, "seeds": row.seeds, "first_in": row.firsts},
-                **{"mj": list(row.mj), "interval_mj": _mean(row.mj).interval()},
+                **{"mj": list(row.mj), "interval_mj": mean_of(row.mj).interval()},
             }
             for row in kinds_of(diffs)
         ],

@@ -13,8 +13,9 @@ from typing import Any
 
 from eascope.analysis.compare import Comparison, Line
 from eascope.analysis.compare_json import variant_json, verdict_json
-from eascope.analysis.compare_text import conditions, number
+from eascope.analysis.compare_text import conditions, number, signed
 from eascope.analysis.derive import Derived
+from eascope.analysis.paper import NOTE, UNDECIDED
 from eascope.analysis.ranges import PERCENT_CHANGE
 from eascope.analysis.records.cell import Expectation
 from eascope.analysis.records.verdict import (
@@ -145,6 +146,37 @@ class Ladder:
             _change(base) if base else "",
             number(latency.mean(rung.variant), 1) if latency else "-",
         ]
+
+    def paper(self, form: str) -> str:
+        """The steps for a paper, a mail or a spreadsheet: ``md``, ``csv`` or ``latex``."""
+        marked = form != "csv"
+        heads = ["step", "patch", "mJ", "change, %", "95 % CI", "vs base, %", "p99, us"]
+        heads += ["n"] if marked else ["significant", "n"]
+        rows = [
+            [str(rung.number), rung.subject, *self._paper_cells(rung, marked=marked)]
+            for rung in self.rungs
+        ]
+        return Table.of(heads, rows, left=2).formatted(form, self.answer, NOTE)
+
+    def _paper_cells(self, rung: Rung, *, marked: bool) -> list[str]:
+        if rung.not_run or self.compared is None:
+            return ["", rung.not_run.partition(":")[0], *[""] * (4 if marked else 5)]
+        energy, _, _, latency = self._cells(rung)
+        before, base = (self.against(rung, name) for name in (rung.before, self.base.variant))
+        effects = [verdict.effects[0] if verdict else None for verdict in (before, base)]
+        unsure = [
+            UNDECIDED if marked and v and not mark(v) and v.effects[0].value else ""
+            for v in (before, base)
+        ]
+        change, whole = (
+            f"{sign}{signed(effect.value, 1)}" if effect else ""
+            for sign, effect in zip(unsure, effects, strict=True)
+        )
+        own = effects[0]
+        known = own is not None and own.low is not None and own.high is not None
+        ends = f"{signed(own.low, 1)} .. {signed(own.high, 1)}" if known and own else ""
+        told = [] if marked else ["" if before is None else "yes" if mark(before) == "*" else "no"]
+        return [energy, change, ends, whole, latency, *told, str(len(self.compared.seeds))]
 
     @property
     def _notes(self) -> list[str]:

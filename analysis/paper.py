@@ -14,20 +14,15 @@ from eascope.host.table import Table
 
 #: Before a difference that is not significant.
 UNDECIDED = "~"
+NOTE = f"{UNDECIDED}: not significant, or too few seeds to tell."
 
 
 def paper(comparison: Comparison, form: str, *, whole: bool) -> str:
     """The comparison as ``md``, ``csv`` or ``latex``."""
     lines = comparison.lines if whole else leading_lines(comparison) + latencies(comparison)
     table = paper_table(comparison, lines, mark=form != "csv")
-    if form == "csv":
-        return table.csv()
-    if form == "latex":
-        return f"{table.latex()}\n"
-    said = "\n".join(answers(comparison)[:1])
-    note = f"{UNDECIDED}: not significant, or too few seeds to tell."
     power = f"Energy: {comparison.power_model.name} power."
-    return f"{said}\n\n{table.markdown()}\n\n{note} {power}\n"
+    return table.formatted(form, "\n".join(answers(comparison)[:1]), f"{NOTE} {power}")
 
 
 def latencies(comparison: Comparison) -> list[Line]:

@@ -9,12 +9,12 @@ adjacent spans sum exactly to that of the whole.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,8 @@ from eascope.analysis import stream
 from eascope.analysis.decisions import Candidate, candidates, decisions, recorded
 from eascope.analysis.derive import Derived, analysis_version
 from eascope.analysis.derived_folder import derived_folder
-from eascope.analysis.stream import REQUEST, Decision, Digests, Streams, streams_of
+from eascope.analysis.records.cell import CellRecord
+from eascope.analysis.stream import FORK, REQUEST, Decision, Digests, Streams, placed, streams_of
 from eascope.analysis.tables.split import (
     AWAKE,
     ENTERING,
@@ -46,6 +47,8 @@ from eascope.power.model import SHARED_PART, component_names
 
 #: The file of a run's digests, in a folder of derived tables.
 DIGESTS = "decisions.json"
+#: The file of the states of its CPUs.
+STATES = "states.parquet"
 Times = npt.NDArray[np.int64]
 #: How far past a decision its cost is also told.
 HORIZON_NS = 50_000_000
@@ -55,6 +58,18 @@ LARGEST = 10
 Pair = tuple[Decision | None, Decision | None]
 
 
+def compared_keys(cell: CellRecord) -> dict[str, Any]:
+    """What two runs must have in common, so that they differ in the variant alone."""
+    names = ("platform", "scenario", "engine", "mode", "seed", "duration", "elide")
+    return {
+        **{name: getattr(cell, name) for name in names},
+        "release": cell.kernel.source_words,
+        "controls": ", ".join(cell.set_otherwise) or "none",
+        "energy model": cell.energy_model.words,
+        **{f"inputs.{name}": digest for name, digest in cell.inputs.encode().items()},
+    }
+
+
 def decided(pair: Pair) -> Decision:
     """A's decision, or else B's."""
     one = pair[0] or pair[1]
@@ -62,36 +77,52 @@ def decided(pair: Pair) -> Decision:
     return one
 
 
+class _Times:
+    """Stretches of time, from an array of their begins and ends, as `within` takes them."""
+
+    def __init__(self, rows: Times) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Times:
+        return self._rows
+
+
 class Energy:
     """The energy that a machine has taken from START to any moment of the window."""
 
     def __init__(
-        self,
-        table: pl.DataFrame,
-        by_cpu: dict[int, list[Stretch]],
-        platform: Platform,
-        window: Window,
+        self, table: pl.DataFrame, states: pl.DataFrame, platform: Platform, window: Window
     ) -> None:
-        """:param table: as `analysis.energy.energy` makes it."""
+        """:param table: as `analysis.energy.energy` makes it.
+
+        :param states: cpu, t0_ns, t1_ns, state of each stretch of each CPU.
+        """
         self._start = window.t0_ns
         keys = ["cluster", "cpu", "component", "t0_ns", "t1_ns"]
         spent = table.group_by(keys).agg(pl.col("energy_fj").sum()).sort(keys)
         self._rows = []
         for (index, cpu, component), rows in spent.group_by(keys[:3], maintain_order=True):
             cluster = None if index == NO_CLUSTER else platform.clusters[int(str(index))]
-            covered = _times_of(int(str(cpu)), str(component), cluster, by_cpu)
+            covered = cast(
+                Sequence[tuple[int, int]],
+                _Times(_times_of(int(str(cpu)), str(component), cluster, states, window)),
+            )
             t0, t1, fj = (rows[name].to_numpy() for name in (*keys[3:], "energy_fj"))
-            self._rows.append((t0, t1, np.concatenate(([0], np.cumsum(fj))), covered))
+            whole = within(covered, t0, t1)
+            self._rows.append((t0, t1, np.concatenate(([0], np.cumsum(fj))), covered, whole))
 
     def until(self, since_start: Sequence[int]) -> list[int]:
         """Energy in fJ up to each moment (ns since START)."""
         at = np.array(since_start, dtype=np.int64) + self._start
         total = np.zeros(len(at), dtype=np.int64)
-        for t0, t1, before, covered in self._rows:
+        for t0, t1, before, covered, wholes in self._rows:
             number = np.clip(np.searchsorted(t0, at, side="right") - 1, 0, None)
             begin, end = t0[number], t1[number]
             moment = np.clip(at, begin, end)
-            part, whole = within(covered, begin, moment), within(covered, begin, end)
+            part, whole = within(covered, begin, moment), wholes[number]
             # A row of a state in which no event shows the CPU is spread over all its time.
             none = whole == 0
             part, whole = np.where(none, moment - begin, part), np.where(none, end - begin, whole)
@@ -102,21 +133,31 @@ class Energy:
 
 
 def _times_of(
-    cpu: int, component: str, cluster: Cluster | None, by_cpu: dict[int, list[Stretch]]
-) -> list[tuple[int, int]]:
+    cpu: int, component: str, cluster: Cluster | None, states: pl.DataFrame, window: Window
+) -> Times:
     """When a CPU or shared part is in the state that ``component`` bills; empty: not known."""
     if cluster is None:
-        return []
+        return np.empty((0, 2), dtype=np.int64)
     if cpu == SHARED_PART:
+        deep = states.filter(pl.col("state") == cluster.cluster_sleep)
+        by_cpu = {
+            each: [Stretch(*row) for row in _rows_of(deep, each).iter_rows()]
+            for each in cluster.cpus
+        }
         off = asleep(cluster, by_cpu)
-        own = by_cpu[cluster.cpus[0]]
-        edges = [own[0].t0_ns, *(edge for stretch in off for edge in stretch), own[-1].t1_ns]
-        return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
-    states = {number for number, name in enumerate(component_names(cluster)) if name == component}
-    states |= {"active": {AWAKE}, "idle_entry": {ENTERING}, "idle_exit": {LEAVING}}.get(
+        edges = [window.t0_ns, *(edge for stretch in off for edge in stretch), window.t1_ns]
+        on = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
+        return np.array(on, dtype=np.int64).reshape(-1, 2)
+    own = {number for number, name in enumerate(component_names(cluster)) if name == component}
+    own |= {"active": {AWAKE}, "idle_entry": {ENTERING}, "idle_exit": {LEAVING}}.get(
         component, set()
     )
-    return [(each.t0_ns, each.t1_ns) for each in by_cpu[cpu] if each.state in states]
+    rows = _rows_of(states.filter(pl.col("state").is_in(own)), cpu)
+    return rows.select("t0_ns", "t1_ns").to_numpy()
+
+
+def _rows_of(states: pl.DataFrame, cpu: int) -> pl.DataFrame:
+    return states.filter(pl.col("cpu") == cpu).select("t0_ns", "t1_ns", "state")
 
 
 @dataclass(frozen=True)
@@ -137,9 +178,13 @@ class Side:
         return as_counted(read_trace(self.derived.run / TRACE), self.platform, cmdline)
 
     @cached_property
+    def _placed(self) -> pl.DataFrame:
+        return placed(self._trace)
+
+    @cached_property
     def streams(self) -> Streams:
         """Its decisions in the window."""
-        return streams_of(self._trace, self.window, self.platform)
+        return streams_of(self._trace, self.window, self.platform, self._placed)
 
     @cached_property
     def before(self) -> Streams:
@@ -147,13 +192,32 @@ class Side:
         window, first = self.window, self._trace.events["t_ns"].min()
         begin = window.t0_ns if first is None else int(str(first)) + window.offset_ns
         warm_up = Window(min(begin, window.t0_ns), window.t0_ns, window.offset_ns)
-        return streams_of(self._trace, warm_up, self.platform)
+        return streams_of(self._trace, warm_up, self.platform, self._placed)
 
     @cached_property
     def energy(self) -> Energy:
         """What it has taken up to any moment."""
-        by_cpu = stretches(self._trace, self.platform, self.window)
-        return Energy(self.derived.table("energy"), by_cpu, self.platform, self.window)
+
+        def make(folder: Path) -> None:
+            by_cpu = stretches(self._trace, self.platform, self.window)
+            rows = [(cpu, *vars(each).values()) for cpu, own in by_cpu.items() for each in own]
+            columns = ["cpu", "t0_ns", "t1_ns", "state"]
+            table = pl.DataFrame(rows, schema=columns, orient="row")
+            table.write_parquet(folder / STATES)
+
+        folder = self._kept("states", Path(__file__), make)
+        states = pl.read_parquet(folder / STATES)
+        return Energy(self.derived.table("energy"), states, self.platform, self.window)
+
+    def _kept(self, what: str, code: Path, make: Callable[[Path], None]) -> Path:
+        """A folder of the run that is made once, by ``code``."""
+        fields = {
+            "simkey": self.derived.cell.simkey,
+            "platform": self.platform.digest,
+            what: code_digest([code]),
+            "analysis": analysis_version(),
+        }
+        return derived_folder(self.derived.run, fields, make)
 
     @property
     def wakers(self) -> pl.DataFrame:
@@ -164,17 +228,11 @@ class Side:
     @cached_property
     def digests(self) -> Digests:
         """Those of ``streams``, which are kept with the run."""
-        fields = {
-            "simkey": self.derived.cell.simkey,
-            "platform": self.platform.digest,
-            "decisions": code_digest([Path(stream.__file__)]),
-            "analysis": analysis_version(),
-        }
 
         def make(folder: Path) -> None:
             (folder / DIGESTS).write_bytes(json_bytes(self.streams.digests))
 
-        folder = derived_folder(self.derived.run, fields, make)
+        folder = self._kept("decisions", Path(stream.__file__), make)
         return cast(Digests, load_json(folder / DIGESTS))
 
     @property
@@ -182,12 +240,12 @@ class Side:
         """Of all decisions."""
         return digest_of(self.digests)
 
-    def clocks(self, platform: Platform) -> dict[str, int]:
+    def clocks(self) -> dict[str, int]:
         """The clocks at START in kHz, by policy."""
         rows = self.derived.table("intervals").sort("t0_ns")
         return {
             f"policy{cluster.cpus[0]}": rows.filter(pl.col("cluster") == cluster.index)["khz"][0]
-            for cluster in platform.clusters
+            for cluster in self.platform.clusters
         }
 
     @cached_property
@@ -212,7 +270,7 @@ class Side:
 
     def candidates(self, decision: Decision | None) -> list[Candidate]:
         """The CPUs that EAS compared for it; empty where the trace does not have them."""
-        if decision is None or decision.kind == REQUEST or not recorded(self.derived.cell):
+        if decision is None or decision.kind in (FORK, REQUEST) or not recorded(self.derived.cell):
             return []
         table = decisions(self.derived).filter(pl.col("pid") == decision.pid)
         own = table.filter(
@@ -262,9 +320,20 @@ class RunDiff:
     b: Side
 
     @classmethod
-    def of(cls, platform: Platform, a: Derived, b: Derived) -> RunDiff:
-        """Read both runs."""
-        return cls(platform, Side(a, platform), Side(b, platform))
+    def of(
+        cls, platform: Platform, a: Derived, b: Derived, *, other: Platform | None = None
+    ) -> RunDiff:
+        """Read both runs.
+
+        :param other: the platform of B, where it is another one with CPUs in the same clusters.
+        """
+        return cls(platform, Side(a, platform), Side(b, other or platform))
+
+    @property
+    def differs(self) -> dict[str, tuple[Any, Any]]:
+        """What else than the variant differs, in A and in B."""
+        a, b = (compared_keys(side.derived.cell) for side in (self.a, self.b))
+        return {key: (a.get(key), b.get(key)) for key in {**a, **b} if a.get(key) != b.get(key)}
 
     @property
     def same(self) -> bool:
@@ -312,7 +381,7 @@ class RunDiff:
     @cached_property
     def spans(self) -> list[Span]:
         """All of both windows; the spans' energies sum to the whole difference."""
-        clocks = [side.clocks(self.platform) for side in (self.a, self.b)]
+        clocks = [side.clocks() for side in (self.a, self.b)]
         ends = (self.a.window.ns, self.b.window.ns)
         found = [
             ((min(one, ends[0]), min(other, ends[1])), pair)
@@ -337,20 +406,25 @@ class RunDiff:
             for sign, side in ((-1, self.a), (1, self.b))
         )
 
-    @property
-    def largest(self) -> list[Span]:
-        """The spans behind the decisions after which the difference changes most.
+    @cached_property
+    def by_size(self) -> list[Span]:
+        """The spans behind decisions, those first after which the difference changes most.
 
         What one run alone has time for, above all at the window's end, is no choice of either.
         """
         own = [span for span in self.spans if span.decision and span.in_both]
-        return sorted(own, key=lambda span: (-abs(span.fj), span.t0_ns))[:LARGEST]
+        return sorted(own, key=lambda span: (-abs(span.fj), span.t0_ns))
+
+    @property
+    def largest(self) -> list[Span]:
+        """The first of ``by_size``."""
+        return self.by_size[:LARGEST]
 
     @cached_property
     def residency(self) -> list[tuple[str, str, float, float]]:
         """Cluster, OPP or idle state, and its share of the window in A and in B, in percent."""
-        shares = [dict(_shares(side, self.platform)) for side in (self.a, self.b)]
-        return [(*key, shares[0][key], share) for key, share in shares[1].items()]
+        a, b = (dict(_shares(side)) for side in (self.a, self.b))
+        return [(*key, a.get(key, 0.0), b.get(key, 0.0)) for key in {**b, **a}]
 
 
 #: A pair of moments (ns since START) at which a span begins, and the decision that differs there.
@@ -368,7 +442,7 @@ def edges(a: Streams, b: Streams, clocks: Sequence[Mapping[str, int]]) -> Iterat
     """
     fixed = anchors(a, b)
     kept = {one.key for one, _ in fixed}
-    had = [{each.key: each for each in streams.in_time} for streams in (a, b)]
+    had = (a.by_key, b.by_key)
     events: list[tuple[tuple[int, int], int, Pair]] = [
         ((one.t_ns, other.t_ns), 2, (one, other)) for one, other in fixed
     ]
@@ -380,9 +454,10 @@ def edges(a: Streams, b: Streams, clocks: Sequence[Mapping[str, int]]) -> Iterat
         for each in streams.in_time:
             pair: Pair = (None, each) if side else (each, None)
             if each.kind != REQUEST:
-                if each.key in kept or (side and each.key in had[0]):
+                key = each.key
+                if key in kept or (side and key in had[0]):
                     continue
-                pair = (had[0].get(each.key), had[1].get(each.key))
+                pair = (had[0].get(key), had[1].get(key))
             place = bisect_right(times, each.t_ns) - 1
             moment = min(limits[place], others[place] + each.t_ns - times[place])
             events.append(((moment, each.t_ns) if side else (each.t_ns, moment), side, pair))
@@ -397,7 +472,8 @@ def edges(a: Streams, b: Streams, clocks: Sequence[Mapping[str, int]]) -> Iterat
                 clock[side][one.about] = one.value
                 same = clock[0].get(one.about) == clock[1].get(one.about)
             else:
-                same = pair[0] == pair[1]
+                # Of one key: they differ in the value alone.
+                same = bool(pair[0] and pair[1] and pair[0].value == pair[1].value)
             (parted.discard if same else parted.add)(one.about)
             differs += [] if same else [pair]
         found = [pair for pair in differs if decided(pair).about in parted]
@@ -409,9 +485,9 @@ def edges(a: Streams, b: Streams, clocks: Sequence[Mapping[str, int]]) -> Iterat
 
 def anchors(a: Streams, b: Streams) -> list[tuple[Decision, Decision]]:
     """The most wake-ups and moves that both runs have in the same order."""
-    others = {each.key: each for each in b.in_time}
+    mine, others = a.by_key, b.by_key
     pairs = [
-        (one, others[one.key]) for one in a.in_time if one.kind != REQUEST and one.key in others
+        (one, others[key]) for key, one in mine.items() if one.kind != REQUEST and key in others
     ]
     # A longest rising sequence: the place that ends the best one of each length, and what is
     # before each place.
@@ -429,9 +505,9 @@ def anchors(a: Streams, b: Streams) -> list[tuple[Decision, Decision]]:
     return kept[::-1]
 
 
-def _shares(side: Side, platform: Platform) -> Iterator[tuple[tuple[str, str], float]]:
+def _shares(side: Side) -> Iterator[tuple[tuple[str, str], float]]:
     rows = side.derived.table("intervals")
-    for cluster in platform.clusters:
+    for cluster in side.platform.clusters:
         own = rows.filter(pl.col("cluster") == cluster.index)
         part = own.filter(pl.col("cpu") == cluster.cpus[0])
         part = part.select("khz", (pl.col("t1_ns") - pl.col("t0_ns")).alias("ns"))

@@ -3,26 +3,38 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
 from eascope.analysis.decisions import Candidate
-from eascope.analysis.run_diff import HORIZON_NS, Pair, RunDiff, Side, Span, decided
-from eascope.analysis.stream import MOVE, REQUEST, WAKE, Decision
+from eascope.analysis.run_diff import HORIZON_NS, LARGEST, Pair, RunDiff, Side, Span, decided
+from eascope.analysis.stream import FORK, MOVE, REQUEST, WAKE, Decision
 from eascope.host.table import Table
 
+SPANS = "energy from one differing decision to the next, the largest first (ranked, not causal)"
 NONE = "no difference: every decision about every thread and clock is the same"
+
+
+def said(diff: RunDiff) -> str:
+    """The first difference in a sentence."""
+    return f"First difference: {words(diff.firsts[0])}." if diff.firsts else f"{NONE}."
 
 
 def words(pair: Pair) -> str:
     """``wake-up 3 of small-0: CPU 1 in A (12.000 ms), CPU 4 in B (12.001 ms)``."""
-    one = decided(pair)
-    what = {
+    told = (_went(each, run) for each, run in zip(pair, "AB", strict=True))
+    return f"{what(decided(pair))}: {', '.join(told)}"
+
+
+def what(one: Decision) -> str:
+    """``wake-up 3 of small-0``."""
+    return {
         WAKE: f"wake-up {one.number} of {one.about}",
+        FORK: f"fork of {one.about}",
         MOVE: f"move {one.nth} of {one.about} after its wake-up {one.number}",
         REQUEST: f"request {one.number} of {one.about}",
     }[one.kind]
-    return f"{what}: {', '.join(_went(each, run) for each, run in zip(pair, 'AB', strict=True))}"
 
 
 def _went(decision: Decision | None, run: str) -> str:
@@ -62,6 +74,10 @@ def text(diff: RunDiff, command: str) -> str:
     """
     a, b = (side.derived for side in (diff.a, diff.b))
     lines = [f"{run}: {d.cell.variant} ({d.run.name[:12]})" for run, d in zip("AB", (a, b))]  # noqa: B905
+    lines += [
+        f"also differs: {key}: {short(one)} in A, {short(other)} in B"
+        for key, (one, other) in diff.differs.items()
+    ]
     if diff.same:
         lines += [NONE, f"digest of both: {diff.a.digest[:16]}"]
         if diff.total_fj:
@@ -79,8 +95,14 @@ def text(diff: RunDiff, command: str) -> str:
     if compared:
         heads = ("run", "CPU", "fits", "tasks", "energy by the kernel", "chosen")
         parts.append(f"candidates\n{Table.of(heads, compared, left=1).text()}")
-    parts += [_spans(diff), _residency(diff), f"repeat: {command}"]
+    parts += [f"{SPANS}\n{spans_table(diff).text()}", _residency(diff), f"repeat: {command}"]
     return "\n".join(lines) + "\n\n" + "\n\n".join(parts) + "\n"
+
+
+def short(value: object) -> str:
+    """A key's value; the beginning of a digest."""
+    text = "none" if value in ("", None) else str(value)
+    return text[:12] if re.fullmatch(r"[0-9a-f]{40,}", text) else text
 
 
 def _candidates(diff: RunDiff, pair: Pair) -> list[list[str]]:
@@ -98,16 +120,15 @@ def _candidates(diff: RunDiff, pair: Pair) -> list[list[str]]:
     ]
 
 
-def _spans(diff: RunDiff) -> str:
+def spans_table(diff: RunDiff) -> Table:
     """The spans that differ most, and the others in sums."""
-    largest, every = diff.largest, diff.spans
+    largest, rest, every = diff.largest, diff.by_size[LARGEST:], diff.spans
     rows = [
         [*_when(span), _mj(span.fj), words(span.decision).partition(": ")[0], *_places(span)]
         for span in largest
         if span.decision
     ]
     alone = [span for span in every if span.decision and not span.in_both]
-    rest = [span for span in every if span.decision and span.in_both and span not in largest]
     agree = [span for span in every[1:] if not span.decision]
     for name, spans in (
         ("before the first difference", every[:1]),
@@ -123,8 +144,7 @@ def _spans(diff: RunDiff) -> str:
         column if place < 3 else type(column)(column.head, "left")
         for place, column in enumerate(table.columns)
     )
-    head = "energy from one differing decision to the next, the largest first (ranked, not causal)"
-    return f"{head}\n{Table(columns, table.rows).text()}"
+    return Table(columns, table.rows)
 
 
 def _when(span: Span) -> list[str]:
@@ -164,6 +184,7 @@ def record(diff: RunDiff, command: str) -> dict[str, Any]:
     return {
         "a": run(diff.a),
         "b": run(diff.b),
+        "differs": diff.differs,
         "same": diff.same,
         "before_start": pair_of(diff.before_start),
         "first": first(diff.firsts[0] if diff.firsts else None),

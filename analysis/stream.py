@@ -5,8 +5,9 @@ After the first difference between two runs all times differ. So a decision is i
 is about (a thread by name and instance, or a cpufreq policy), its kind and its number: the n-th
 activation of that thread since START, or the n-th change of that policy's clock. They come from
 events that every trace has. `sched_waking` begins an activation, as the kernel counts them, and
-`sched_wakeup` has the chosen CPU; any other `sched_migrate_task` is a move by a push or by load
-balance.
+`sched_wakeup` has the chosen CPU; `sched_wakeup_new` has that of a fork, activation 0. Any other
+`sched_migrate_task` is a move by a push, by load balance or at an exec: no event of every trace
+tells an exec's choice of a CPU, and one that keeps the task where it is leaves none.
 
 The decisions about one thread or policy, in their order, are a stream. Each has digests of its
 first 64, 128 .. decisions, which are kept with the run. The first difference of two streams is
@@ -33,13 +34,17 @@ from eascope.configs.platform import Platform
 BLOCK = 64
 #: Of the first 64, 128 .. decisions of each stream, and of all of them.
 Digests = Mapping[str, Sequence[str]]
-WAKE, MOVE, REQUEST = "wake-up", "move", "request"
-_EVENTS = ("sched_waking", "sched_wakeup", "sched_migrate_task")
+WAKE, FORK, MOVE, REQUEST = "wake-up", "fork", "move", "request"
+_EVENTS = ("sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task")
 #: A comm may hold ' pid=9'.
 _FIELDS = (
     r"^comm=(?P<comm>.*) pid=(?P<pid>\d+) prio=-?\d+ "
     r"(?:.*target_cpu=(?P<target>\d+)|orig_cpu=(?P<orig>\d+) dest_cpu=(?P<dest>\d+))"
 )
+
+
+#: Its pid, and how many threads had this pid before it.
+_Thread = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,11 @@ class Streams:
         every = (decision for stream in self.streams.values() for decision in stream.decisions)
         return sorted(every, key=lambda decision: (decision.t_ns, decision.key))
 
+    @cached_property
+    def by_key(self) -> dict[tuple[str, str, int, int], Decision]:
+        """All decisions by what identifies them, in the order of time."""
+        return {each.key: each for each in self.in_time}
+
     def first_differences(
         self, other: Streams, mine: Digests, others: Digests
     ) -> list[tuple[Decision | None, Decision | None]]:
@@ -148,26 +158,30 @@ def _at(stream: Stream, place: int) -> Decision | None:
     return stream.decisions[place] if place < len(stream.decisions) else None
 
 
-def streams_of(trace: Trace, window: Window, platform: Platform) -> Streams:
+def streams_of(
+    trace: Trace, window: Window, platform: Platform, parsed: pl.DataFrame | None = None
+) -> Streams:
     """The streams of ``trace`` from START to STOP.
 
+    :param parsed: what `placed` gives of it, where it is there.
     :raises TraceError: when an event has other fields than expected.
     """
     by_source: dict[str, list[Decision]] = defaultdict(list)
-    taken = [*_placements(trace, window), *_requests(trace, window, platform)]
+    rows = placed(trace) if parsed is None else parsed
+    taken = [*_placements(rows, window), *_requests(trace, window, platform)]
     for decision in sorted(taken, key=lambda each: each.t_ns):
         by_source[decision.about].append(decision)
     return Streams({about: Stream(tuple(each)) for about, each in by_source.items()})
 
 
-def _placements(trace: Trace, window: Window) -> list[Decision]:
-    """Wake-ups and moves."""
-    stop = window.t1_ns - window.offset_ns
-    events = trace.events.filter(pl.col("event").is_in(_EVENTS) & (pl.col("t_ns") < stop))
+def placed(trace: Trace) -> pl.DataFrame:
+    """The events by which wake-ups, forks and moves are known, in their order.
+
+    :raises TraceError: when one has other fields than expected.
+    """
+    events = trace.events.filter(pl.col("event").is_in(_EVENTS))
     parsed = events.select(
-        (pl.col("t_ns") + window.offset_ns - window.t0_ns).alias("t_ns"),
-        "event",
-        "detail",
+        *("t_ns", "event", "detail", "cpu"),
         pl.col("detail").str.extract_groups(_FIELDS).alias("fields"),
     )
     rows = parsed.unnest("fields").with_columns(pl.col("^(pid|target|orig|dest)$").cast(pl.Int64))
@@ -175,37 +189,60 @@ def _placements(trace: Trace, window: Window) -> list[Decision]:
         raise TraceError(
             f"{trace.path}: event {bad['event'][0]} cannot be parsed: {bad['detail'][0]!r}"
         )
-    counts: dict[int, int] = defaultdict(int)
-    moves: dict[int, int] = defaultdict(int)
+    return rows.drop("detail")
+
+
+def _placements(rows: pl.DataFrame, window: Window) -> list[Decision]:
+    """Wake-ups, forks and moves."""
+    stop = window.t1_ns - window.offset_ns
+    rows = rows.filter(pl.col("t_ns") < stop).with_columns(
+        pl.col("t_ns") + window.offset_ns - window.t0_ns
+    )
+    # Before START it only matters whether a thread is about to wake up.
+    early = rows.filter(pl.col("t_ns") < 0, pl.col("event") != "sched_migrate_task")
+    early = early.unique("pid", keep="last", maintain_order=True)
+    rows = pl.concat([early, rows.filter(pl.col("t_ns") >= 0)])
+    counts: dict[_Thread, int] = defaultdict(int)
+    moves: dict[_Thread, int] = defaultdict(int)
+    lives: dict[int, int] = defaultdict(int)
     waking: dict[int, tuple[int, int]] = {}
-    names: dict[int, str] = {}
-    found: list[tuple[int, str, int, int, int, int, int]] = []
-    for t_ns, event, _, comm, pid, target, orig, dest in rows.iter_rows():
+    names: dict[_Thread, str] = {}
+    born: dict[_Thread, str] = {}
+    found: list[tuple[_Thread, str, int, int, int, int, int]] = []
+    for t_ns, event, at, comm, pid, target, orig, dest in rows.iter_rows():
+        who = pid, lives[pid]
         if event == "sched_waking":
             waking[pid] = (t_ns, target)
             if t_ns >= 0:
-                counts[pid] += 1
-                moves[pid] = 0
+                counts[who] += 1
+                moves[who] = 0
         elif event == "sched_wakeup":
             begun, was = waking.pop(pid, (-1, -1))
             if begun >= 0:
-                names.setdefault(pid, comm)
-                found.append((pid, WAKE, counts[pid], 0, target, was, begun))
+                names.setdefault(who, comm)
+                found.append((who, WAKE, counts[who], 0, target, was, begun))
+        elif event == "sched_wakeup_new":
+            waking.pop(pid, None)
+            lives[pid] += 1
+            if t_ns >= 0:
+                who = pid, lives[pid]
+                born[who] = comm  # of the parent, if the thread has another one later
+                found.append((who, FORK, 0, 0, target, at, t_ns))
         elif pid not in waking and t_ns >= 0:
-            names.setdefault(pid, comm)
-            moves[pid] += 1
-            found.append((pid, MOVE, counts[pid], moves[pid], dest, orig, t_ns))
-    called = _instances(names)
-    return [Decision(called[row[0]], *row[1:], pid=row[0]) for row in found]
+            names.setdefault(who, comm)
+            moves[who] += 1
+            found.append((who, MOVE, counts[who], moves[who], dest, orig, t_ns))
+    called = _instances({**born, **names})
+    return [Decision(called[row[0]], *row[1:], pid=row[0][0]) for row in found]
 
 
-def _instances(names: Mapping[int, str]) -> dict[int, str]:
-    """The name of each pid; the second and later pids of one name get ``#2``, ``#3`` .."""
+def _instances(names: Mapping[_Thread, str]) -> dict[_Thread, str]:
+    """The name of each thread; the second and later ones of one name get ``#2``, ``#3`` .."""
     seen: dict[str, int] = defaultdict(int)
     called = {}
-    for pid, name in sorted(names.items()):
+    for who, name in sorted(names.items()):
         seen[name] += 1
-        called[pid] = name if seen[name] == 1 else f"{name}#{seen[name]}"
+        called[who] = name if seen[name] == 1 else f"{name}#{seen[name]}"
     return called
 
 

@@ -167,6 +167,14 @@ class Table:
                 lines.append(_latex_row(map(str, row)))
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
 
+    def formatted(self, form: str, said: str = "", note: str = "") -> str:
+        """The table as ``md``, between a sentence and a note, as ``csv`` or as ``latex``."""
+        if form == "csv":
+            return self.csv()
+        if form == "latex":
+            return f"{self.latex()}\n"
+        return "\n\n".join(filter(None, (said, self.markdown(), note))) + "\n"
+
 
 #: Characters that LaTeX reads as commands; a minus is as long as a plus.
 _LATEX = {

@@ -32,8 +32,8 @@ from eascope.experiments.runs.axes import BILLING_AXES, cases_of
 from eascope.experiments.runs.finished import BilledBy
 from eascope.experiments.runs.measure import Group, seeded
 from eascope.experiments.runs.request import resolve
-from eascope.host.errors import RequestError, check_names
-from eascope.host.proc import Ending
+from eascope.host.errors import Again, RequestError, check_names
+from eascope.host.proc import Ending, say
 from research.draw import RECORD
 from research.plan import (
     PLAN,
@@ -78,7 +78,12 @@ def compare(plan: Study) -> list[tuple[StudyGroup, Comparison]]:
     groups = list(asked(plan))
     if not groups:
         raise RequestError(f"{PLAN}: no [[comparison]]")
-    return list(zip(groups, measure.compare([_group(each, plan) for each in groups]), strict=True))
+    while True:
+        try:
+            done = measure.compare([_group(each, plan) for each in groups])
+            return list(zip(groups, done, strict=True))
+        except Again as again:  # a trace did not fit; now its cell has larger buffers
+            say(f"  {again}")
 
 
 def _group(group: StudyGroup, plan: Study) -> Group:

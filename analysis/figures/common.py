@@ -44,21 +44,24 @@ def stretch(run: Derived) -> tuple[int, int]:
 
 
 def clock_steps(
-    run: Derived, cluster: Cluster, length_ns: int, unit_ns: float
+    run: Derived, cluster: Cluster, length_ns: int, unit_ns: float, begin_ns: int = 0
 ) -> tuple[list[float], list[float]]:
     """The corners of a cluster's clock over the first ``length_ns`` of the window.
 
+    :param begin_ns: what is before it is left out.
     :param unit_ns: nanoseconds of a unit of time.
     :returns: times in that unit, and MHz.
     """
     start, _ = stretch(run)
     rows = run.table("frequency").filter(
-        (pl.col("cluster") == cluster.index) & (pl.col("t0_ns") < start + length_ns)
+        pl.col("cluster") == cluster.index,
+        pl.col("t0_ns") < start + length_ns,
+        pl.col("t1_ns") > start + begin_ns,
     )
     times: list[float] = []
     mhz: list[float] = []
     for khz, t0, t1 in rows.select("khz", "t0_ns", "t1_ns").iter_rows():
-        times += [max(t0 - start, 0) / unit_ns, min(t1 - start, length_ns) / unit_ns]
+        times += [max(t0 - start, begin_ns) / unit_ns, min(t1 - start, length_ns) / unit_ns]
         mhz += [khz / 1000, khz / 1000]
     return times, mhz
 

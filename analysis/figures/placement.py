@@ -63,7 +63,7 @@ def draw(comparison: Comparison) -> Figure:
     return figure
 
 
-def _lanes(axes: Axes, platform: Platform) -> None:
+def lanes(axes: Axes, platform: Platform) -> None:
     """One lane per CPU, CPU 0 at the top; clusters are set apart by a tint."""
     for cluster in platform.clusters:
         tint = style.lighter(style.CLUSTERS[cluster.index % len(style.CLUSTERS)], 0.92)
@@ -81,26 +81,37 @@ def _busiest_percent(run: Derived) -> float:
 
 
 def _timeline(axes: Axes, run: Derived, platform: Platform, colours: dict[str, str]) -> None:
-    slices = run.table("slices")
     start, length = stretch(run)
-    inside = slices.filter((pl.col("t1_ns") > start) & (pl.col("t0_ns") < start + length))
-    _lanes(axes, platform)
+    lanes(axes, platform)
     mark_events(axes, run, length, 1e6)
+    draw_slices(axes, run.table("slices"), colours, start, (0, length))
+
+
+def draw_slices(
+    axes: Axes, slices: pl.DataFrame, colours: dict[str, str], start: int, shown: tuple[int, int]
+) -> None:
+    """Boxes of what ran on each CPU, in ms since START.
+
+    :param start: START, in ns since power-on.
+    :param shown: begin and end of the stretch, in ns since START.
+    """
+    begin, end = shown
+    inside = slices.filter((pl.col("t1_ns") > start + begin) & (pl.col("t0_ns") < start + end))
     for task in [None, *colours]:
         rows = inside.filter(
             pl.col("task").is_null() if task is None else pl.col("task") == task
         ).select("cpu", "t0_ns", "t1_ns")
         boxes = []
         for cpu, t0, t1 in rows.iter_rows():
-            x0 = max(t0 - start, 0) / 1e6
-            x1 = min(t1 - start, length) / 1e6
+            x0 = max(t0 - start, begin) / 1e6
+            x1 = min(t1 - start, end) / 1e6
             boxes.append([(x0, cpu - 0.36), (x1, cpu - 0.36), (x1, cpu + 0.36), (x0, cpu + 0.36)])
         colour = style.REST if task is None else colours[task]
         # The thin edge keeps a slice of a few microseconds visible.
         axes.add_collection(
             PolyCollection(boxes, facecolor=colour, edgecolor=colour, linewidth=0.25, zorder=2)
         )
-    axes.set_xlim(0, length / 1e6)
+    axes.set_xlim(begin / 1e6, end / 1e6)
 
 
 def _shares(
@@ -108,7 +119,7 @@ def _shares(
 ) -> None:
     placed = run.table("placement")
     whole = run.result.window_s * 1e9
-    _lanes(axes, platform)
+    lanes(axes, platform)
     axes.tick_params(labelleft=False)
     filled = dict.fromkeys(platform.cpus, 0.0)
     for task in [*colours, None]:

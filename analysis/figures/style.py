@@ -113,13 +113,18 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write ``name.svg`` and ``name.pdf``: vector, and the same bytes for the same figure."""
     folder.mkdir(parents=True, exist_ok=True)
     svg, pdf = folder / f"{name}.svg", folder / f"{name}.pdf"
-    dates: dict[str, Any] = {"Date": None, "Creator": "eascope", "Title": name}
-    drawn = io.StringIO()
-    FigureCanvasSVG(figure).print_svg(drawn, metadata=dates)  # type: ignore[no-untyped-call]
-    svg.write_text(compact(drawn.getvalue()), encoding="utf-8")
+    svg.write_text(svg_of(figure, name), encoding="utf-8")
     about = {"CreationDate": None, "Creator": "eascope", "Producer": None, "Title": name}
     FigureCanvasPdf(figure).print_pdf(pdf, metadata=about)  # type: ignore[no-untyped-call]
     return [svg, pdf]
+
+
+def svg_of(figure: Figure, name: str) -> str:
+    """The figure as SVG, the same text for the same figure."""
+    dates: dict[str, Any] = {"Date": None, "Creator": "eascope", "Title": name}
+    drawn = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(drawn, metadata=dates)  # type: ignore[no-untyped-call]
+    return compact(drawn.getvalue())
 
 
 def lighter(colour: str, amount: float) -> str:

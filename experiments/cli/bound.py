@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eascope.experiments.arguments import count
-from eascope.experiments.cli.options import add_cell, add_power
-from eascope.experiments.cli.output import print_columns, print_json
+from eascope.experiments.cli.options import add_cell, add_format, add_power, form_of
+from eascope.experiments.cli.output import print_json
 from eascope.experiments.cli.request import billing_of, request_of, warn
 from eascope.host.errors import RequestError
 from eascope.host.proc import say
+from eascope.host.table import Table
 
 if TYPE_CHECKING:
     from eascope.experiments.runs.placements import Bounds
@@ -52,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_cell(parser, scenario=False)
     add_power(parser)
+    add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -64,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
     from eascope.experiments.runs.writable import check_runs_place
     from eascope.host.cache import write_atomic
 
+    form = form_of(options)
     check_runs_place()
     billed, asked = billing_of(options), _names(options)
     first = asked[0]
@@ -76,10 +79,13 @@ def run(options: argparse.Namespace) -> int:
         write_atomic(Path(options.out), (json.dumps(document, indent=4) + "\n").encode())
     elif options.out:
         say(f"warning: {options.out} was not written: there is no placement")
-    if options.json:
+    if form == "json":
         print_json(of.record)
-    else:
+    elif form == "text":
         _show(first, of)
+    else:
+        said = answer(of, first.variant.name)
+        print(table(of, first.variant.name, options.seeds).formatted(form, said), end="")
     return 0
 
 
@@ -96,10 +102,9 @@ def _names(options: argparse.Namespace) -> list[Resolved]:
     return asked
 
 
-def _show(first: Resolved, of: Bounds) -> None:
-    """Print a sentence, the bounds, the floor's states and the placement."""
-    reference, energies = first.variant.name, of.variant_mj
-    whole, placement, floor = energies[reference], of.placement_mj, of.floor_mj
+def answer(of: Bounds, reference: str) -> str:
+    """One sentence: how far a variant is from both bounds, and how they were found."""
+    whole, placement, floor = of.variant_mj[reference], of.placement_mj, of.floor_mj
     parts = []
     if placement:
         parts = [
@@ -114,16 +119,30 @@ def _show(first: Resolved, of: Bounds) -> None:
         there = "more than can be listed" if of.found.folded is None else of.found.folded
         kind = "complete" if of.found.complete else "incomplete"
         how = f"{kind} search: {there} placements, {of.found.ran} run"
-    print(f"{reference} {', '.join(parts)} ({how}).\n")
+    return f"{reference} {', '.join(parts)} ({how})."
+
+
+def table(of: Bounds, reference: str, seeds: int) -> Table:
+    """The bounds and the variants."""
     rows = [
-        ("floor", floor, "no run of this load takes less, by this power model"),
-        ("best placement", placement, "a run: each thread on one CPU"),
-        *((name, energy, "") for name, energy in energies.items()),
+        ("floor", of.floor_mj, "no run of this load takes less, by this power model"),
+        ("best placement", of.placement_mj, "a run: each thread on one CPU"),
+        *((name, energy, "") for name, energy in of.variant_mj.items()),
     ]
-    print_columns(
-        [(name, f"{mj:.1f}", f"{100 * mj / whole:.1f} %", what) for name, mj, what in rows if mj],
-        ("", "mJ", f"of {reference}", "what it is"),
-    )
+    whole = of.variant_mj[reference]
+    cells = [
+        [name, f"{mj:.1f}", f"{100 * mj / whole:.1f}", what, str(seeds)]
+        for name, mj, what in rows
+        if mj
+    ]
+    return Table.of(("", "mJ", f"% of {reference}", "what it is", "n"), cells)
+
+
+def _show(first: Resolved, of: Bounds) -> None:
+    """Print a sentence, the bounds, the floor's states and the placement."""
+    reference = first.variant.name
+    print(f"{answer(of, reference)}\n")
+    print(table(of, reference, len(of.variants[reference])).text())
     if of.floors:
         run = of.variants[reference][0].result
         print(f"\nStates of the floor (power: {run.power_model.name}; seed 0):")

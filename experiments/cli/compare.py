@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from eascope.configs.knobs import AXES
 from eascope.experiments.arguments import count
 from eascope.experiments.cli.dry_run import AxisPart, add_dry_run, dry_run
-from eascope.experiments.cli.options import add_all, add_billing, add_cell
+from eascope.experiments.cli.options import add_all, add_billing, add_cell, add_format, form_of
 from eascope.experiments.cli.output import measured, print_json, shown
 from eascope.experiments.cli.request import billing_of, machine_of, request_of, warn, warn_of
 from eascope.host.cache import digest_of
@@ -65,13 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "unknown of the board), one axis at a time; a claim holds only if it holds at every value; "
         f"AXES, as in --robust=dvfs,llc, selects from {', '.join(AXES)} (default: all)",
     )
-    parser.add_argument(
-        "--format",
-        choices=("text", "md", "csv", "latex"),
-        default="text",
-        help="output: text (default), or only the table as Markdown, CSV or LaTeX (booktabs); "
-        "with --all, of every measure",
-    )
+    add_format(parser, "; with --all, of every measure")
     add_cell(parser)
     add_billing(parser)
     add_all(parser)
@@ -154,8 +148,7 @@ def run(options: argparse.Namespace) -> int:
     from eascope.experiments.runs.writable import check_runs_place, check_writable
 
     check_runs_place()
-    if options.json and options.format != "text":
-        raise RequestError(f"--json with --format {options.format}: one of the two")
+    form = form_of(options)
     out = None if options.out is None else Path(options.out).absolute()
     if out is not None:
         check_writable("--out", out)
@@ -165,10 +158,10 @@ def run(options: argparse.Namespace) -> int:
     answered = answer(asked)
     folder = out or comparison_folder(words(asked), answered.digest)
     drawn = draw(folder, answered)
-    if options.json:
+    if form == "json":
         _print_object(answered, drawn)
-    elif options.format != "text":
-        print(paper(answered.result, options.format, whole=options.all), end="")
+    elif form != "text":
+        print(paper(answered.result, form, whole=options.all), end="")
     else:
         _print_text(answered, drawn, whole=options.all, robust=asked.robust)
     return 0

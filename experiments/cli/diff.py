@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eascope.experiments.arguments import between, count, natural
-from eascope.experiments.cli.options import Parser, add_cell, add_power
+from eascope.experiments.cli.options import Parser, add_cell, add_format, add_power, form_of
 from eascope.experiments.cli.output import print_json
 from eascope.experiments.cli.request import billing_of, request_of, warn
 from eascope.host.cache import write_atomic
@@ -17,11 +18,15 @@ from eascope.kernels.switches import FORCED_LINES
 
 if TYPE_CHECKING:
     from eascope.analysis.records.cell import CellRecord
+    from eascope.analysis.run_diff import RunDiff
+    from eascope.configs.platform import Platform
     from eascope.experiments.runs.finished import BilledBy
     from eascope.experiments.runs.request import Resolved
     from eascope.experiments.runs.store import Run
 
 SUMMARY = "show where two runs diverge, decision by decision, and what each difference costs"
+#: Options that write a file.
+FILES = ("html", "perfetto", "svg")
 EXAMPLE = "eascope diff mainline uclamp-sum --scenario eas/video-playback --platform juno-r2"
 
 
@@ -37,16 +42,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--any",
         action="store_true",
-        help="compare runs that differ in more than the variant; on one platform",
+        help="compare runs that differ in more than the variant, also on platforms with as many "
+        "CPUs in each cluster, and print which keys differ",
     )
     parser.add_argument(
         "--counterfactual",
         nargs="?",
-        type=lambda text: between(1, FORCED_LINES, text or "1"),
-        metavar="N",
-        help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: also "
-        "the first one of each of the threads that make most of the difference, N in all, "
-        "and all of them at once",
+        type=_forced,
+        metavar="[first:]N",
+        help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: the N "
+        "wake-ups after which the energies part most, each alone and all at once; =first:N: the "
+        "first one of each of the N threads that make most of the difference",
     )
     parser.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"
@@ -55,15 +61,37 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         type=count,
         metavar="N",
-        help="of two variants: seeds 0 to N-1, and what each kind of difference costs",
+        help="of two variants: seeds 0 to N-1, and what each kind of difference costs; with "
+        "--counterfactual the means over seeds",
     )
     parser.add_argument(
         "--html",
         metavar="FILE",
         help="also write what is printed, and a timeline of both runs, as one HTML page",
     )
+    parser.add_argument(
+        "--svg",
+        metavar="FILE",
+        help="also draw the 50 ms around the first difference: CPUs, clocks and power of both",
+    )
+    parser.add_argument(
+        "--perfetto",
+        metavar="FILE",
+        help="also write both runs as a ZIP that ui.perfetto.dev opens as two machines on one "
+        "time axis",
+    )
     add_cell(parser, required=False)
     add_power(parser)
+    add_format(parser)
+
+
+def _forced(text: str) -> tuple[int, bool]:
+    """How many decisions, and whether each is the first that differs of its thread.
+
+    :raises argparse.ArgumentTypeError: what is allowed.
+    """
+    number = text.removeprefix("first:")
+    return between(1, FORCED_LINES, number or "1"), number != text or not text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,58 +100,110 @@ def run(options: argparse.Namespace) -> int:
     :raises RequestError: no run has that name, or the two cannot be compared.
     :raises EascopeError: a run failed.
     """
+    # Decisions are many objects and no garbage: to look for some takes a sixth of the time.
+    usual = gc.get_threshold()
+    gc.set_threshold(1_000_000)
+    try:
+        return _diff(options)
+    finally:
+        gc.set_threshold(*usual)
+
+
+def _diff(options: argparse.Namespace) -> int:
     from eascope.analysis.run_diff import RunDiff
-    from eascope.analysis.run_diff_text import record, text
-    from eascope.experiments.runs.finished import derived_by, platform_of
+    from eascope.analysis.run_diff_text import SPANS, record, said, spans_table, text
+    from eascope.experiments.runs.finished import derived_with_platform
     from eascope.experiments.runs.store import find_run
     from eascope.experiments.runs.writable import check_writable
 
-    page = None if options.html is None else Path(options.html).absolute()
-    if page and (options.counterfactual or options.seeds):
-        raise RequestError("--html: of two runs; leave --counterfactual and --seeds out")
-    if page:
-        check_writable("--html", page.parent)
+    form = form_of(options)
+    files = {name: Path(given).absolute() for name in FILES if (given := getattr(options, name))}
+    for name, path in files.items():
+        if options.counterfactual or options.seeds:
+            raise RequestError(f"--{name}: of two runs; leave --counterfactual and --seeds out")
+        check_writable(f"--{name}", path.parent)
     billing = billing_of(options)
     runs: list[Run] = []
     asked = _asked(options, billing)
     if not asked:
         runs = [_finished(find_run(name)) for name in (options.a, options.b)]
         check(*(each.cell for each in runs), anything=options.any)
-    if options.counterfactual and options.seeds:
-        raise RequestError("--counterfactual: of one seed; leave --seeds out")
     if options.counterfactual:
-        from eascope.experiments.runs.counterfactual import counterfactual, resolved_of
+        from eascope.experiments.runs.counterfactual import resolved_of
 
-        asked = asked or [resolved_of(each) for each in runs]
-        found = counterfactual(asked[0], asked[1], billing, options.counterfactual)
-        if options.json:
-            print_json(found.record(options.repeat))
-        else:
-            print(found.text(options.repeat), end="")
-        return 0
+        return _counterfactual(options, asked or [resolved_of(each) for each in runs], billing)
     if asked and options.seeds:
         return _over_seeds(options, asked, billing)
     if asked:
         from eascope.experiments.runs.counterfactual import runs_of
 
-        platform, derived = asked[0].platform, runs_of(asked, billing)
+        platforms, derived = [each.platform for each in asked], runs_of(asked, billing)
     else:
-        platform, derived = platform_of(runs[0]), [derived_by(each, billing) for each in runs]
-    diff = RunDiff.of(platform, *derived)
-    if page:
-        from eascope.analysis.report import diff_page
-
-        write_atomic(page, diff_page(diff, options.repeat).encode())
-    if options.json:
+        found = [derived_with_platform(each, billing) for each in runs]
+        derived, platforms = [each for each, _ in found], [each for _, each in found]
+        _check_shape(*platforms)
+    if "html" in files and len({each.name for each in platforms}) > 1:
+        raise RequestError("--html: of runs on one platform")
+    diff = RunDiff.of(platforms[0], *derived, other=platforms[1])
+    for name, path in files.items():
+        write_atomic(path, _file(name, diff, options.repeat))
+    if form == "json":
         print_json(record(diff, options.repeat))
-    else:
+    elif form == "text":
         print(text(diff, options.repeat), end="")
+    else:
+        print(spans_table(diff).formatted(form, said(diff), SPANS), end="")
+    return 0
+
+
+def _file(name: str, diff: RunDiff, command: str) -> bytes:
+    """What the option ``name`` writes.
+
+    :raises RequestError: there is nothing to draw.
+    """
+    if name == "svg":
+        from eascope.analysis.figures.divergence import svg
+
+        return svg(diff).encode()
+    if name == "perfetto":
+        from eascope.analysis.perfetto import both
+
+        return both(diff)
+    from eascope.analysis.report import diff_page
+
+    return diff_page(diff, command).encode()
+
+
+def _counterfactual(options: argparse.Namespace, asked: list[Resolved], billing: BilledBy) -> int:
+    """Print what decisions of B explain, of one seed or over seeds."""
+    from eascope.analysis import counterfactual_seeds
+    from eascope.analysis.counterfactual import LATENCY
+    from eascope.experiments.runs.counterfactual import counterfactuals
+
+    pairs = [(asked[0], asked[1])]
+    if options.seeds:
+        seeds = range(options.seeds)
+        pairs = [(asked[0].with_seed(seed), asked[1].with_seed(seed)) for seed in seeds]
+    most, first = options.counterfactual
+    found = counterfactuals(pairs, billing, most, first=first)
+    form, one = form_of(options), found[0]
+    if form == "json":
+        seeds_too = counterfactual_seeds.record(found, options.repeat) if options.seeds else None
+        print_json(seeds_too or one.record(options.repeat))
+    elif form == "text":
+        over = counterfactual_seeds.text(found, options.repeat) if options.seeds else None
+        print(over or one.text(options.repeat), end="")
+    elif options.seeds:
+        answer = counterfactual_seeds.answer(found)
+        print(counterfactual_seeds.table(found).formatted(form, answer), end="")
+    else:
+        print(one.table.formatted(form, one.answer, LATENCY), end="")
     return 0
 
 
 def _over_seeds(options: argparse.Namespace, asked: list[Resolved], billing: BilledBy) -> int:
     """Print what each kind of difference costs, of pairs with the same seed."""
-    from eascope.analysis.diff_kinds import kinds_record, kinds_text
+    from eascope.analysis.diff_kinds import KINDS, kinds_record, kinds_table
     from eascope.analysis.run_diff import RunDiff
     from eascope.experiments.runs.counterfactual import runs_of
     from eascope.experiments.runs.measure import seeded
@@ -131,12 +211,15 @@ def _over_seeds(options: argparse.Namespace, asked: list[Resolved], billing: Bil
     runs = runs_of(seeded(asked, options.seeds), billing)
     pairs = zip(runs[: options.seeds], runs[options.seeds :], strict=True)
     diffs = [RunDiff.of(asked[0].platform, *pair) for pair in pairs]
-    if options.json:
+    form = form_of(options)
+    if form == "json":
         print_json({**kinds_record(diffs), "command": options.repeat})
         return 0
+    if form != "text":
+        print(kinds_table(diffs).formatted(form, note=KINDS), end="")
+        return 0
     print(f"A: {options.a}\nB: {options.b}\n")
-    print("energy from one differing decision to the next, by kind (ranked, not causal)")
-    print(f"{kinds_text(diffs)}\n\nrepeat: {options.repeat}")
+    print(f"{KINDS}\n{kinds_table(diffs).text()}\n\nrepeat: {options.repeat}")
     return 0
 
 
@@ -153,7 +236,7 @@ def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Resolved]:
         parser = Parser()
         add_options(parser)
         for name, usual in vars(parser.parse_args(["", ""])).items():
-            of_runs = name in ("a", "b", "any", "counterfactual", "html", "power")
+            of_runs = name in ("a", "b", "any", "counterfactual", "power", "format", *FILES)
             if not of_runs and getattr(options, name) != usual:
                 raise RequestError(
                     f"--{name.replace('_', '-')}: finished runs stay as they are; give two "
@@ -176,29 +259,35 @@ def _finished(run: Run) -> Run:
     return run
 
 
-def _keys(cell: CellRecord) -> dict[str, Any]:
-    """What two runs must have in common."""
-    names = ("platform", "scenario", "engine", "mode", "seed", "duration", "elide")
-    return {
-        **{name: getattr(cell, name) for name in names},
-        "release": cell.kernel.source_words,
-        "controls": ", ".join(cell.set_otherwise) or "none",
-        "energy model": cell.energy_model.words,
-        **{f"inputs.{name}": digest for name, digest in cell.inputs.encode().items()},
-    }
-
-
 def check(a: CellRecord, b: CellRecord, *, anything: bool = False) -> None:
     """Refuse runs that differ in more than the variant.
 
-    :param anything: only runs of different platforms are refused.
+    :param anything: what differs is no matter.
     :raises RequestError: naming the first key that differs.
     """
-    keys, others = _keys(a), _keys(b)
-    for key, value in keys.items():
-        if value != others.get(key) and not (anything and "platform" not in key):
-            more = "" if "platform" in key else "; --any compares them all the same"
+    from eascope.analysis.run_diff import compared_keys
+
+    keys, others = compared_keys(a), compared_keys(b)
+    for key, value in {} if anything else keys.items():
+        if value != others.get(key):
             raise RequestError(
                 f"these runs cannot be compared: {key} is {value} in A and {others.get(key)} in B; "
-                f"they may differ only in the variant{more}"
+                "they may differ only in the variant; --any compares them all the same"
             )
+
+
+def _check_shape(a: Platform, b: Platform) -> None:
+    """Refuse platforms whose CPUs are not those of the other.
+
+    :raises RequestError: naming the clusters of both.
+    """
+    mine, others = ([each.cpus for each in one.clusters] for one in (a, b))
+    if mine != others:
+        words = [f"{one.name} has {_cpus(one)}" for one in (a, b)]
+        raise RequestError(
+            f"these runs cannot be compared: clusters of CPUs: {words[0]}, {words[1]}"
+        )
+
+
+def _cpus(platform: Platform) -> str:
+    return " + ".join(str(len(each.cpus)) for each in platform.clusters)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from eascope.analysis.records.verdict import ENOUGH_FOR_VERDICT
 from eascope.experiments.arguments import count
 from eascope.experiments.cli.dry_run import add_dry_run, dry_run
-from eascope.experiments.cli.options import add_billing, add_cell
+from eascope.experiments.cli.options import add_billing, add_cell, add_format, form_of
 from eascope.experiments.cli.output import print_json
 from eascope.experiments.cli.request import billing_of, request_of, warn
 
@@ -36,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_cell(parser, own=False)
     add_billing(parser)
+    add_format(parser)
     add_dry_run(parser)
 
 
@@ -95,14 +96,15 @@ def run(options: argparse.Namespace) -> int:
         steps, named, _ = asked_steps(options)
         return seeded([named(number) for number in range(len(steps))], options.seeds)
 
+    form = form_of(options)
     if options.dry_run:
         return dry_run(options, lambda: (cells(), []))
     steps, named, billing = asked_steps(options)
     names = [named(number) for number in range(len(steps))]
     warn(names[0], billing.power, names[1:])
     ladder = climbed(steps, names, options.seeds, billing)
-    if options.json:
+    if form == "json":
         print_json(ladder.record)
     else:
-        print(ladder.text, end="")
+        print(ladder.text if form == "text" else ladder.paper(form), end="")
     return 0

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from eascope.configs.billing import PUBLISHED
 from eascope.configs.knobs import BILLINGS, CONTROLS, Knob
 from eascope.experiments.arguments import between
-from eascope.host.errors import names_allowed
+from eascope.host.errors import RequestError, names_allowed
 
 PROGRAM = "eascope"
 #: What argparse says, and what all other errors would.
@@ -207,6 +207,30 @@ def add_energy_model(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
         help="scale one cluster's power in the kernel's energy model, such as big=+20%%; may be "
         "repeated",
     )
+
+
+def add_format(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """The form of the output.
+
+    :param more: what else the help says.
+    """
+    parser.add_argument(
+        "--format",
+        choices=("text", "md", "csv", "json", "latex"),
+        default="text",
+        help="output: text (default), JSON as with --json, or only the table as Markdown, CSV or "
+        f"LaTeX (booktabs){more}",
+    )
+
+
+def form_of(options: argparse.Namespace) -> str:
+    """The form of the output that is asked for.
+
+    :raises RequestError: by --json and --format, two forms.
+    """
+    if options.json and options.format not in ("text", "json"):
+        raise RequestError(f"--json with --format {options.format}: one of the two")
+    return "json" if options.json else str(options.format)
 
 
 def add_all(parser: argparse.ArgumentParser) -> None:

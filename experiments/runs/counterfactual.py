@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eascope.analysis.counterfactual import FORCED, WHY_NOT, Counterfactual, Repeated, choices
+from eascope.analysis.counterfactual import (
+    ALL,
+    FORCED,
+    WHY_NOT,
+    Choice,
+    Counterfactual,
+    Left,
+    Repeated,
+    firsts,
+    largest,
+)
 from eascope.analysis.derive import Derived
 from eascope.analysis.records.cell import CellRecord
 from eascope.analysis.run_diff import RunDiff, Side
@@ -48,30 +58,51 @@ def counted(resolved: Resolved, forced: Sequence[str] = ()) -> Resolved:
     return replace(resolved, request=replace(resolved.request, controls=controls))
 
 
-def counterfactual(a: Resolved, b: Resolved, billed: BilledBy, most: int) -> Counterfactual:
-    """A with each of ``most`` decisions of B alone, then with all of them.
+def counterfactuals(
+    pairs: Sequence[tuple[Resolved, Resolved]], billed: BilledBy, most: int, *, first: bool = True
+) -> list[Counterfactual]:
+    """Of each pair, A with each of ``most`` decisions of B alone, then with all of them.
 
-    :raises RequestError: no decision can be forced.
+    :param first: the first that differs of each thread; else those with the largest spans.
+    :raises RequestError: no decision of any pair can be forced.
     :raises EascopeError: a run failed.
     """
-    diff = RunDiff.of(a.platform, *runs_of([counted(a), counted(b)], billed))
-    chosen = choices(diff, most)
-    if not chosen:
-        raise RequestError(
-            f"{OPTION}: no wake-up that A and B have differs; requests of the governor and moves "
-            "by load balance cannot be forced"
-        )
-    groups = [[choice] for choice in chosen] + ([chosen] if len(chosen) > 1 else [])
-    tables = [[choice.line for choice in group] for group in groups]
-    runs = runs_of([counted(a, lines) for lines in tables], billed)
-    sides = [Side(run, a.platform) for run in runs]
-    repeated = [
-        Repeated(f"A{number}" if len(group) == 1 else "all", group, side)
-        for number, (group, side) in enumerate(zip(groups, sides, strict=True), 1)
+    counts = [counted(each) for pair in pairs for each in pair]
+    runs = runs_of(counts, billed)
+    platform = pairs[0][0].platform
+    diffs = [RunDiff.of(platform, *two) for two in zip(runs[::2], runs[1::2], strict=True)]
+    found: list[tuple[list[Choice], list[Left]]] = [
+        (firsts(diff, most), []) if first else largest(diff, most) for diff in diffs
     ]
-    if FORCED not in (ends := repeated[-1].outcomes):
-        raise RequestError(f"{OPTION}: {chosen[0].words} cannot be forced: {WHY_NOT[ends[0]]}")
-    return Counterfactual(diff, repeated)
+    chosen = [choices for choices, _ in found]
+    if not any(chosen):
+        raise RequestError(
+            f"{OPTION}: no wake-up or fork that A and B have differs; requests of the governor and "
+            "moves by load balance cannot be forced"
+        )
+    groups = [[*([each] for each in own), *([own] if len(own) > 1 else [])] for own in chosen]
+    forced = [
+        counted(a, [choice.line for choice in group])
+        for (a, _), own in zip(pairs, groups, strict=True)
+        for group in own
+    ]
+    sides = (Side(run, platform) for run in runs_of(forced, billed))
+    made = [
+        Counterfactual(
+            diff,
+            [
+                Repeated(f"A{number}" if len(group) == 1 else ALL, group, next(sides))
+                for number, group in enumerate(own, 1)
+            ],
+            left,
+        )
+        for diff, own, (_, left) in zip(diffs, groups, found, strict=True)
+    ]
+    ends = [(each.choices[0], each.outcomes) for one in made for each in one.repeated[-1:]]
+    if not any(FORCED in outcomes for _, outcomes in ends):
+        choice, outcomes = ends[0]
+        raise RequestError(f"{OPTION}: {choice.words} cannot be forced: {WHY_NOT[outcomes[0]]}")
+    return made
 
 
 def resolved_of(run: Run) -> Resolved:

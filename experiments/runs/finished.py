@@ -10,21 +10,24 @@ derivation's key covers them. A run by itself is read with its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from eascope.analysis.derive import Derived, derive
 from eascope.analysis.records.cell import CellRecord
 from eascope.configs.activity import Activity
 from eascope.configs.knobs import BILLINGS, BillingKnobs
 from eascope.configs.platform import Platform
-from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.inputs import simulated_with
-from eascope.experiments.runs.request import Resolved
-from eascope.experiments.runs.store import Run
 from eascope.host.errors import RequestError
 from eascope.host.strict import shown_path
 from eascope.power.choice import power_model, power_of
 from eascope.power.model import PowerModel
 from eascope.power.shared import with_shared
+
+if TYPE_CHECKING:
+    from eascope.experiments.runs.cell import Cell
+    from eascope.experiments.runs.request import Resolved
+    from eascope.experiments.runs.store import Run
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,15 @@ def platform_of(run: Run) -> Platform:
     :raises EascopeError: as `experiments.runs.inputs.simulated_with`.
     """
     return simulated_with(run.path)[0]
+
+
+def derived_with_platform(run: Run, billed: BilledBy) -> tuple[Derived, Platform]:
+    """As `derived_by`, with the platform that ``run`` was simulated with.
+
+    :raises EascopeError: when the run is damaged.
+    """
+    platform, activity = simulated_with(run.path)
+    return _derived(run, platform, activity, billed), platform
 
 
 def derived_by(run: Run, power: str | BilledBy | None = None) -> Derived:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eascope.analysis.derived_folder import DERIVED, roots_of
 from eascope.analysis.records.cell import CELL, CellRecord
@@ -34,7 +35,6 @@ from eascope.engines.records import (
     Failure,
     HostRecord,
 )
-from eascope.experiments.runs.cell import Cell
 from eascope.experiments.runs.failures import explained, trace_full
 from eascope.experiments.runs.inputs import FOLDER as INPUTS
 from eascope.experiments.runs.inputs import MACHINE
@@ -46,6 +46,9 @@ from eascope.host.proc import say
 from eascope.host.scratch import MARK, scratch
 from eascope.host.sealed import DONE, added, damage, files_of, seal
 from eascope.host.writing import writing_into
+
+if TYPE_CHECKING:
+    from eascope.experiments.runs.cell import Cell
 
 #: Files that a run must have besides ``cell.json``; the engine and the guest wrote them.
 RAW = (CONSOLE, COUNTERS, MARKS, STATE)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A series patch by patch, from energies that are written down."""
 
+import csv
+import io
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -107,3 +109,18 @@ def test_the_record_has_each_step_with_its_verdicts_and_runs(juno: Platform) -> 
     assert len(third["seeds"]) == 20
     assert record["steps"][1]["not_run"] == NO_CODE
     assert "seeds" not in record["steps"][1]
+
+
+def test_the_steps_are_printed_for_a_paper_and_a_spreadsheet(juno: Platform) -> None:
+    """Subjects are whole, and a change that is not significant is marked."""
+    found = ladder(juno)
+    rows = [*csv.DictReader(io.StringIO(found.paper("csv")))]
+    assert [row["significant"] for row in rows] == ["", "", "yes", "no", "", "yes"]
+    assert rows[2]["patch"] == RUNGS[2].subject
+    assert float(rows[2]["change, %"]) == -10
+    assert [row["n"] for row in rows] == ["20", "", "20", "20", "", "20"]
+    assert "\\toprule" in found.paper("latex")
+    few = ladder(juno, seeds=2).paper("md").splitlines()
+    assert few[0].startswith("step 2 ")
+    assert "| ~-10.0 |" in few[6]
+    assert few[-1].startswith("~: not significant")

@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import zipfile
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -25,13 +26,13 @@ from eascope.analysis.window import read_window
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
-from eascope.engines.records import MARKS, TRACE
+from eascope.engines.records import MARKS, TRACE, read_marks, write_marks
 from eascope.experiments.runs.inputs import simulated_with
 from eascope.host.cache import artefact
 from eascope.host.proc import run
 from tests.support.command import eascope
 from tests.support.repo import REPO
-from tests.support.synthetic import make_run, playback, write_run
+from tests.support.synthetic import make_run, playback, reseal, write_run
 from tests.support.tracefile import marker
 
 #: Has a WebAssembly build of the trace processor (v55.3).
@@ -56,6 +57,36 @@ def test_the_board_for_lisa(tmp_path: Path, platform: Platform) -> None:
         *("    - [0, 1, 2, 3]", "    - [4, 5]", "      4: [600000, 1000000, 1200000]"),
     ):
         assert f"{line}\n" in text
+
+
+def test_two_runs_are_two_machines_on_one_time_axis(tmp_path: Path, platform: Platform) -> None:
+    runs = [make_run(tmp_path, platform, variant, 0) for variant in ("mainline", "cas")]
+    marks = runs[1] / MARKS
+    write_marks([replace(mark, mono_ns=mark.mono_ns + 7) for mark in read_marks(marks)], marks)
+    reseal(runs[1])
+    files = [tmp_path / f"{n}.zip" for n in (1, 2)]
+    for file in files:
+        done = eascope("diff", *map(str, runs), "--perfetto", str(file))
+        assert done.returncode == 0, done.stderr
+    assert files[0].read_bytes() == files[1].read_bytes()
+    with zipfile.ZipFile(files[0]) as archive:
+        assert archive.testzip() is None
+        manifest = json.loads(archive.read("perfetto_manifest.json"))["perfetto_manifest"]
+        traces = [Trace.FromString(archive.read(each["path"])) for each in manifest["files"]]
+    first, second = manifest["files"]
+    assert manifest["version"] == 1
+    assert [each["machine"]["name"] for each in (first, second)] == ["A: mainline", "B: cas"]
+    assert manifest["trace_time"] == {"clock": "BOOTTIME", "file": first["path"]}
+    assert second["clocks"]["sync_to"] == {"clock": "BOOTTIME", "file": first["path"]}
+    # START of B is shown at START of A.
+    starts = [
+        packet.timestamp
+        for trace in traces
+        for packet in trace.packet
+        if packet.track_event.name == "START"
+    ]
+    assert starts[0] == starts[1] + second["clocks"]["offset_ns"]
+    assert second["clocks"]["offset_ns"] == -7
 
 
 def test_it_has_the_runs_tables(tmp_path: Path, platform: Platform, activity: Activity) -> None:

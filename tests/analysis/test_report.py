@@ -180,16 +180,17 @@ def test_the_verdicts_come_first_and_what_does_not_differ_is_folded(
 
 def test_whether_choices_were_right_stands_beside_why(compared: Compared) -> None:
     table = decided(("small", 0, 4, "least energy", "0:1:30:0:9 4:1:20:0:7"))
-    judged = {"cas": Judged(8, 6, 2, 1.5, 1, 0.25, 4)}
+    judged = {"cas": Judged(8, 6, 2, 1.5, 1, 0.25, 4, 0, 2, 3.5)}
     text = report.page(compared(2), {}, decided={"cas": table}, judged=judged)
     section = text[text.index('<section id="decisions">') :].partition("</section>")[0]
-    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", section[section.index("least energy") :])
-    assert [cell for cell in cells if re.fullmatch(r"[\d.]+%?", cell)][:7] == [
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", section[section.index("search errs") :])
+    assert [cell for cell in cells if re.fullmatch(r"[\d.]+%?", cell)][:8] == [
         "8",
         "75%",
         "25%",
         "1.50",
         "12%",
         "0.25",
-        "50%",
+        "25%",
+        "3.50",
     ]

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`eascope diff`: known answers from hand-made runs, and sums that are exact."""
 
+import csv
+import io
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 
 from eascope.analysis import run_diff
 from eascope.analysis.derive import derive
-from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_text
+from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_table
 from eascope.analysis.records.cell import CELL
 from eascope.analysis.run_diff import Energy, RunDiff, edges
 from eascope.analysis.stream import WAKE, Decision, Stream, Streams
@@ -26,6 +29,7 @@ from eascope.configs.platform import Platform
 from eascope.configs.platform_file import load_platform
 from eascope.engines.records import TRACE
 from eascope.experiments.cli.main import main
+from tests.support import synthetic
 from tests.support.synthetic import MS, Burst, Schedule, reseal, write_run
 from tests.support.tracefile import TraceEvent
 
@@ -33,11 +37,17 @@ KHZ = {0: [(0, 450_000)], 1: [(0, 600_000)]}
 
 
 def write(
-    folder: Path, platform: Platform, cpus: list[int], seed: int = 0, decided: str = ""
+    folder: Path,
+    platform: Platform,
+    cpus: list[int],
+    seed: int = 0,
+    decided: str = "",
+    events: Sequence[TraceEvent] = (),
 ) -> Path:
     """A run in which a task wakes up every 20 ms on these CPUs, and works 2 ms.
 
     :param decided: what EAS compared at each of its wake-ups, if that is recorded.
+    :param events: what else is in its trace.
     """
     bursts = [Burst("job", (10 + 20 * n) * MS, cpu, 2 * MS) for n, cpu in enumerate(cpus)]
     chosen = [
@@ -61,11 +71,13 @@ def write(
         for each in bursts
         if decided
     ]
-    more = [*asleep, *compared, *chosen, *idle]
-    cell = write_run(folder, platform, Schedule(200 * MS, bursts, KHZ, more=more), seed=seed)
-    events = ("sched:sched_switch", f"eascope:{DECISION_EVENT}")
+    more = [*asleep, *compared, *chosen, *idle, *events]
+    lowest = {each.index: [(0, each.opps[0].khz)] for each in platform.clusters}
+    khz = KHZ if platform.name == "juno-r2" else lowest
+    cell = write_run(folder, platform, Schedule(200 * MS, bursts, khz, more=more), seed=seed)
     if decided:
-        replace(cell, controls=replace(cell.controls, trace_events=events)).write(folder / CELL)
+        recorded = ("sched:sched_switch", f"eascope:{DECISION_EVENT}")
+        replace(cell, controls=replace(cell.controls, trace_events=recorded)).write(folder / CELL)
         reseal(folder)
     return folder
 
@@ -135,6 +147,20 @@ def test_two_equal_runs_have_no_difference(
     assert capsys.readouterr().out == printed
 
 
+def test_the_states_of_cpus_are_kept_with_the_run(
+    platform: Platform,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = [write(tmp_path / str(n), platform, cpus) for n, cpus in enumerate(([0, 0], [0, 4]))]
+    assert main(["diff", *map(str, runs)]) == 0
+    printed = capsys.readouterr().out
+    monkeypatch.setattr(run_diff, "stretches", None)
+    assert main(["diff", *map(str, runs)]) == 0
+    assert capsys.readouterr().out == printed
+
+
 def test_the_command_prints_tables_and_exact_sums(
     platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,6 +176,27 @@ def test_the_command_prints_tables_and_exact_sums(
     assert not record["same"]
 
 
+def test_the_table_of_spans_is_printed_in_other_forms(
+    platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [write(tmp_path / str(n), platform, cpus) for n, cpus in enumerate(([0, 0], [0, 4]))]
+    words = ["diff", *map(str, runs), "--format"]
+    assert main([*words, "csv"]) == 0
+    rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
+    assert rows[0]["starting with"] == "wake-up 2 of job"
+    assert float(rows[0]["B - A (mJ)"]) == float(rows[-1]["B - A (mJ)"]) > 0
+    assert main([*words, "md"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("First difference: wake-up 2 of job: CPU 0 in A")
+    assert lines[2].startswith("| at (ms) |")
+    assert main([*words, "latex"]) == 0
+    assert capsys.readouterr().out.startswith("\\begin{tabular}")
+    assert main([*words, "json"]) == 0
+    assert "spans" in json.loads(capsys.readouterr().out)
+    assert main([*words, "csv", "--json"]) == 2
+    assert "--json with --format csv: one of the two" in capsys.readouterr().err
+
+
 def test_runs_that_cannot_be_compared_are_refused_in_a_line(
     platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -158,9 +205,52 @@ def test_runs_that_cannot_be_compared_are_refused_in_a_line(
     assert main(words) == 2
     assert "cannot be compared: seed is 0 in A and 1 in B" in capsys.readouterr().err
     assert main([*words, "--any"]) == 0
+    assert "also differs: seed: 0 in A, 1 in B" in capsys.readouterr().out
     (runs[0] / "done").unlink()
     assert main(words) == 2
     assert "only finished runs are compared" in capsys.readouterr().err
+
+
+def test_two_platforms_are_compared_by_name_of_what_differs(
+    platform: Platform,
+    activity: Activity,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(synthetic, "load_activity", lambda _: activity)
+    little, big = platform.clusters
+    slow = replace(big, opps=(replace(big.opps[0], khz=500_000), *big.opps[1:]))
+    other = replace(platform, name="juno-x", clusters=(little, slow))
+    places = ((platform, [0, 4]), (other, [0, 0]))
+    runs = [write(tmp_path / each.name, each, cpus) for each, cpus in places]
+    words = ["diff", *map(str, runs)]
+    assert main(words) == 2
+    assert "platform is juno-r2 in A and juno-x in B" in capsys.readouterr().err
+    assert main([*words, "--any"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "also differs: platform: juno-r2 in A, juno-x in B"
+    # An OPP of one platform alone has no share in the other.
+    shares = {tuple(line.split()[:2]): line.split()[3:] for line in lines if " MHz " in line}
+    assert shares["big", "600"] == ["100.0", "0.0", "-100.0"]
+    assert shares["big", "500"] == ["0.0", "100.0", "+100.0"]
+    assert main([*words, "--any", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["differs"]["platform"] == ["juno-r2", "juno-x"]
+    assert sum(span["difference_fj"] for span in found["spans"]) == found["difference_fj"]
+    assert main([*words, "--any", "--html", str(tmp_path / "page.html")]) == 2
+    assert "--html: of runs on one platform" in capsys.readouterr().err
+
+
+def test_platforms_with_other_clusters_are_one_line(
+    platform: Platform, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    eight = load_platform("exynos5422")
+    runs = [write(tmp_path / p.name, p, [0, 4]) for p in (platform, eight)]
+    assert main(["diff", *map(str, runs), "--any"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "clusters of CPUs: juno-r2 has 4 + 2, exynos5422 has 4 + 4" in told
 
 
 @pytest.mark.parametrize("derived", [True, False])
@@ -185,6 +275,8 @@ def test_a_truncated_trace_is_one_line(
 
 PLATFORM = load_platform("juno-r2")
 ENDS = 1000
+#: No event shows a CPU's state.
+NO_STATES = pl.DataFrame(schema=dict.fromkeys(("cpu", "t0_ns", "t1_ns", "state"), pl.Int64))
 
 
 @settings(deadline=None)  # host speed
@@ -198,7 +290,7 @@ def test_energies_of_adjacent_spans_sum_to_the_whole(
         at += ns
     schema = ["cluster", "cpu", "component", "t0_ns", "t1_ns", "energy_fj"]
     spent = pl.DataFrame(table, schema=schema, orient="row")
-    energy = Energy(spent, {0: []}, PLATFORM, Window(0, at))
+    energy = Energy(spent, NO_STATES, PLATFORM, Window(0, at))
     moments = sorted(data.draw(st.lists(st.integers(0, at))))
     values = energy.until([0, *moments, at])
     assert values[0] == 0
@@ -244,9 +336,9 @@ class Played(SimpleNamespace):
         super().__init__(
             window=Window(0, length * len(rows)),
             streams=streams(taken),
-            energy=Energy(table, {0: []}, PLATFORM, Window(0, length * len(rows))),
+            energy=Energy(table, NO_STATES, PLATFORM, Window(0, length * len(rows))),
             derived=SimpleNamespace(table=lambda _: table, cell=SimpleNamespace(tasks=())),
-            clocks=lambda _: {"policy0": 0},
+            clocks=lambda: {"policy0": 0},
         )
         self.digests = self.streams.digests
 
@@ -290,7 +382,7 @@ def test_kinds_sum_to_the_difference(
     for seed, each in enumerate(diffs):
         assert sum(row.mj[seed] for row in rows) == pytest.approx(each.total_fj / 1e12)
     assert all(row.mj[2] == 0 for row in rows)
-    text = kinds_text(diffs)
+    text = kinds_table(diffs).text()
     assert re.search(r"^job wake-up +little +big +2 +2 +1 ", text, re.MULTILINE)
     assert text.splitlines()[-1].startswith("all ")
     written = kinds_record(diffs)

@@ -70,6 +70,23 @@ def test_activations_are_counted_from_start_and_moves_within_them(platform: Plat
     ]
 
 
+def test_a_fork_is_activation_0_of_the_new_thread(platform: Platform) -> None:
+    """Its name is the one that it has later; a pid that is used again is another thread."""
+    assert taken(
+        platform,
+        *(waking(101, 7, 0), wakeup(102, 7, 1)),
+        (110, "sched_wakeup_new", "comm=sh pid=7 prio=120 target_cpu=2"),
+        *(migrate(115, 7, 2, 3, "b"), waking(120, 7, 3, "b"), wakeup(121, 7, 3, "b")),
+        (130, "sched_wakeup_new", "comm=sh pid=9 prio=120 target_cpu=4"),
+    ) == [
+        ("a", "wake-up", 1, 0, 0, 1, 1),
+        ("b", "fork", 0, 0, 0, 2, 10),
+        ("b", "move", 0, 1, 2, 3, 15),
+        ("b", "wake-up", 1, 0, 3, 3, 20),
+        ("sh", "fork", 0, 0, 0, 4, 30),
+    ]
+
+
 def test_a_change_of_clock_counts_once_for_all_cpus_of_its_policy(platform: Platform) -> None:
     changes = [clock(t, cpu, khz) for t, khz in ((90, 5), (110, 6), (120, 5)) for cpu in (4, 5)]
     assert taken(platform, *changes) == [

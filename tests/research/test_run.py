@@ -17,7 +17,8 @@ from eascope.analysis.compare import comparison
 from eascope.analysis.records.verdict import Effect, Verdict
 from eascope.analysis.reply import Outcome
 from eascope.analysis.robust import AtValue
-from eascope.host.errors import EascopeError, RequestError
+from eascope.host.errors import Again, EascopeError, RequestError
+from research import run
 from research.draw import drawn, size
 from research.plan import Study, asked, file_of, plan_from
 from research.run import (
@@ -64,6 +65,24 @@ def test_a_scenarios_source_has_conditions_of_its_own() -> None:
     both = (group.requests[0].controls.dvfs for group in (source, usual[1]))
     assert [*both] == ["board", "model"]
     assert not [*asked(plan(platform="pixel6", scenario=names, source_conditions=True))]
+
+
+def test_a_trace_that_did_not_fit_is_recorded_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the larger buffers that its cell then has, in the same command."""
+    tried: list[object] = []
+
+    def compare(groups: Sequence[object]) -> list[object]:
+        tried.extend(groups)
+        if len(tried) == 1:
+            raise Again("seed 0: too small")
+        return ["done"]
+
+    monkeypatch.setattr("research.run.measure.compare", compare)
+    assert [done for _, done in run.compare(plan())] == ["done"]
+    assert tried[0] is not tried[1]
+    assert "seed 0: too small" in capsys.readouterr().err
 
 
 def test_statements_of_a_release_name_variants_without_it() -> None:

@@ -81,6 +81,16 @@ EVENTS: dict[str, tuple[int, str, tuple[tuple[str, str, str], ...]]] = {
             ("int", "target_cpu", "i"),
         ),
     ),
+    "sched_wakeup_new": (
+        110,
+        "sched",
+        (
+            ("char", "comm[16]", "16s"),
+            ("pid_t", "pid", "i"),
+            ("int", "prio", "i"),
+            ("int", "target_cpu", "i"),
+        ),
+    ),
     "cpu_frequency": (104, "power", (("u32", "state", "I"), ("u32", "cpu_id", "I"))),
     "cpu_idle": (106, "power", (("u32", "state", "I"), ("u32", "cpu_id", "I"))),
     "lisa__sched_overutilized": (
@@ -99,6 +109,18 @@ EVENTS: dict[str, tuple[int, str, tuple[tuple[str, str, str], ...]]] = {
             ("int", "mode", "i"),
             ("int", "path", "i"),
             ("char", "candidates[64]", "64s"),
+        ),
+    ),
+    "sched_decision": (
+        109,
+        "eascope",
+        (
+            ("char", "comm[16]", "16s"),
+            ("pid_t", "pid", "i"),
+            ("unsigned int", "activation", "I"),
+            ("int", "prev_cpu", "i"),
+            ("int", "chosen", "i"),
+            ("int", "cpu", "i"),
         ),
     ),
 }

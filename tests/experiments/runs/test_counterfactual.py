@@ -114,7 +114,7 @@ def test_a_cpu_that_the_thread_may_not_run_on_is_refused(resolved: Resolved, con
 
 @guest
 def test_the_command_takes_variants_or_runs_and_runs_nothing_twice() -> None:
-    words = ["diff", "mainline", "cas", *SMOKE, "--seed", "1", "--counterfactual=2"]
+    words = ["diff", "mainline", "cas", *SMOKE, "--seed", "1", "--counterfactual=first:2"]
     done = inside(*words, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -134,15 +134,31 @@ def test_the_command_takes_variants_or_runs_and_runs_nothing_twice() -> None:
     plain = inside("diff", "mainline", "cas", *SMOKE, "--seed", "1")
     assert plain.stdout.splitlines()[0].startswith("A: mainline (")
     named_runs = [line.split("(")[1][:12] for line in plain.stdout.splitlines()[:2]]
-    again = json.loads(inside("diff", *named_runs, "--counterfactual=2", "--json").stdout)
+    again = json.loads(inside("diff", *named_runs, "--counterfactual=first:2", "--json").stdout)
     assert again["forced"] == found["forced"]
+
+
+@guest
+def test_means_over_seeds_are_of_the_runs_of_each_seed() -> None:
+    words = ["diff", "mainline", "cas", *SMOKE, "--counterfactual", "--json"]
+    alone = [json.loads(inside(*words, "--seed", seed).stdout) for seed in "01"]
+    done = inside(*words, "--seeds", "2")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [each["forced"] for each in found["seeds"]] == [each["forced"] for each in alone]
+    a, forced, b = found["runs"]
+    assert forced["forced_in"] == 2
+    for mean, key in ((a, "a"), (b, "b")):
+        energies = [each[key]["energy_fj"] for each in alone]
+        assert mean["energy_mj"]["mean"] == pytest.approx(sum(energies) / 2e12)
+        assert mean["energy_mj"]["interval"] is None
 
 
 @guest
 def test_runs_whose_decisions_cannot_be_forced_are_refused(tmp_path: Path) -> None:
     same = inside("diff", "mainline", "mainline", *SMOKE, "--counterfactual")
     assert same.returncode == 2
-    assert "no wake-up that A and B have differs" in same.stderr
+    assert "no wake-up or fork that A and B have differs" in same.stderr
 
 
 @pytest.mark.parametrize(
@@ -151,6 +167,8 @@ def test_runs_whose_decisions_cannot_be_forced_are_refused(tmp_path: Path) -> No
         (["a", "b", "--no-noise"], "--noise: finished runs stay as they are; give two variants"),
         (["a", "b", "--scenario", "smoke"], "--scenario: finished runs stay as they are"),
         (["a", "b", "--counterfactual=33"], "allowed: an integer from 1 to 32"),
+        (["a", "b", "--counterfactual=first:0"], "allowed: an integer from 1 to 32"),
+        (["a", "b", "--counterfactual=last:1"], "allowed: an integer from 1 to 32"),
         (["mainline", "mainlin", *SMOKE], "variant 'mainlin'"),
     ],
 )
