@@ -72,19 +72,78 @@ them; the cluster's part stays as it is.
 
 from __future__ import annotations
 
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+
+from eascope.analysis.known.origin import Origin
+from eascope.configs.activity import ACTIVITY
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.program_events import (
+    SCHEMA,
+    ClusterEvents,
+    encoded,
+    events_path,
+    load_events_of,
+)
+from eascope.engines.gem5.engine import Gem5Engine
+from eascope.experiments.characterisation.program_events import (
+    FIRST_US,
+    LEVEL_US,
+    WARMUP_US,
+    Guest,
+    evaluate,
+    script,
+)
+from eascope.experiments.characterisation.record import write_measured
+from eascope.experiments.runs.cell import machine_of
+from eascope.experiments.runs.request import Request, resolve
+from eascope.host.debian import apt
+from eascope.host.errors import RequestError
+from eascope.host.proc import Ending, run, say
+from eascope.host.toolchain import arm64_tool
+from eascope.host.version import eascope_version
+from eascope.power.events import load_events
+from eascope.power.moved import dynamic_of, moved
+from research.draw import read
+from research.plan import STUDIES
+from research.run import table, write
+
+STUDY = STUDIES / "power-validation"
+RAILS, RECORD = STUDY / "rails.toml", STUDY / "rail-activity.json"
 PLATFORM, VARIANT, METERED = "exynos5422", "mainline", "hash"
+#: Any scenario of the minimal image: only its machine is used.
+SCENARIO, MODE = "smoke", "detailed"
 
 #: Debian's packages with the programs and their libraries, by suite.
 PACKAGES = {
     "bookworm": ("coreutils",),
     "trixie": ("gzip", "openssl", "libc6", "libssl3t64", "zlib1g", "libzstd1"),
 }
+LOADER = "ld-linux-aarch64.so.1"
+_C = (LOADER, "libc.so.6")
 #: Commands by program, with the file of random bytes for ``{}``.
 PROGRAMS = {
-    "hash": "sha256sum {}",
-    "gzip-9": "gzip -kqf -9 {} -S .out",
+    "hash": "sha256sum {0}",
+    "gzip-9": "gzip -kqf -9 {0} -S .out",
     "encrypt": "openssl des3 -e -in {0} -out {0}.out -pbkdf2 -iter 1 -pass pass:abcdefghijk",
     "cachekiller": "line-stores",
+}
+#: Files of packages that each needs.
+FILES = {
+    "hash": ("sha256sum", *_C),
+    "gzip-9": ("gzip", *_C),
+    "encrypt": ("openssl", *_C, "libssl.so.3", "libcrypto.so.3", "libz.so.1", "libzstd.so.1"),
+    "cachekiller": (),
 }
 #: What runs at once on the first CPU of the little and of the big cluster.
 PAIRS = (
@@ -94,4 +153,260 @@ PAIRS = (
     ("encrypt", "gzip-9"),
 )
 INPUT_BYTES = 8 << 20
-WARMUP_US, FIRST_US, LEVEL_US = 20_000, 5_000, 2_500
+ELF = b"\x7fELF"
+#: Where the guest has them.
+PLACE, INPUT = "/tmp", "/tmp/input"
+LINE_STORES = Path(__file__).resolve().parent / "line_stores.c"
+CONDITIONS = (
+    "a CPU of each cluster runs the program, all others idle; on gem5's detailed cores, the "
+    f"kernel's work for it and its L2 included; {WARMUP_US // 1000} ms on atomic CPUs, "
+    f"{FIRST_US / 1000:g} ms that are not counted, then {LEVEL_US / 1000:g} ms at each OPP"
+)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Files by name, and the packages that they are from."""
+
+    files: dict[str, bytes]
+    packages: str
+
+
+def programs() -> Programs:
+    """Debian's files and our own program.
+
+    :raises EascopeError: when a package or the compiler is not to be had.
+    """
+    files, named = {}, []
+    with tempfile.TemporaryDirectory(prefix="eascope-activity-") as place:
+        root = Path(place)
+        for suite, packages in PACKAGES.items():
+            for deb in apt("arm64").download(list(packages), suite):
+                deb.unpack(root)
+                named.append(f"{deb.package} {deb.version}")
+        wanted = {name for names in FILES.values() for name in names}
+        for path in sorted(root.rglob("*")):
+            if path.name in wanted and path.is_file() and path.read_bytes()[:4] == ELF:
+                files[path.name] = path.read_bytes()
+        built = root / "line-stores"
+        flags = ("-O0", "-static", "-Wall", "-Wextra", "-Werror", "-Wl,--build-id=none")
+        run([arm64_tool("gcc", libc=True), *flags, "-o", built, LINE_STORES], label=built.name)
+        files[built.name] = built.read_bytes()
+    return Programs(files, ", ".join(named))
+
+
+def command(program: str, cpu: int, given: str) -> str:
+    """What the agent spawns.
+
+    :param given: the file of random bytes.
+    """
+    words = PROGRAMS[program].format(given)
+    loaded = f"{PLACE}/{LOADER} --library-path {PLACE} " if FILES[program] else ""
+    return f"/bin/launch 0 {cpu} {loaded}{PLACE}/{words}"
+
+
+def guest(pair: Sequence[str], own: Programs) -> Guest:
+    """The files of two programs and what makes them ready."""
+    names = dict.fromkeys(name for program in pair for name in FILES[program])
+    if "cachekiller" in pair:
+        names["line-stores"] = None
+    files = {f"{PLACE}/{name}": own.files[name] for name in names}
+    executed = f"spawn chmod /bin/busybox chmod 755 {' '.join(files)}"
+    return Guest(
+        {**files, INPUT: random.Random(1).randbytes(INPUT_BYTES)}, (executed, "wait chmod")
+    )
+
+
+def observed(platform: Platform, pair: Sequence[str], own: Programs) -> pl.DataFrame:
+    """Rows of a run of two programs, the first on the little cluster."""
+    request = Request(
+        platform=platform.name, variant=VARIANT, scenario=SCENARIO, engine="gem5", mode=MODE
+    )
+    commands = [
+        command(program, cluster.cpus[0], INPUT)
+        for program, cluster in zip(pair, platform.clusters, strict=True)
+    ]
+    machine = machine_of(resolve(request), script(platform, guest(pair, own), commands))
+    with tempfile.TemporaryDirectory(prefix="eascope-activity-") as folder:
+        return Gem5Engine(mode=MODE).observe(machine, Path(folder))
+
+
+def measure(platform: Platform, directory: Path = ACTIVITY) -> None:
+    """Run all pairs and write the files of their programs.
+
+    :raises EascopeError: a run failed, or a program waited.
+    """
+    own, engine = programs(), Gem5Engine(mode=MODE)
+    measured: dict[str, dict[str, object]] = {program: {} for program in PROGRAMS}
+    for pair in PAIRS:
+        say(f"{pair[0]} on the littles, {pair[1]} on the bigs")
+        rows = observed(platform, pair, own)
+        for program, cluster in zip(pair, platform.clusters, strict=True):
+            measured[program][cluster.name] = encoded(evaluate(program, cluster, rows))
+    identity = engine.identity()
+    for program, clusters in measured.items():
+        head = {"schema": SCHEMA, "platform": platform.name, "program": program}
+        provenance = {
+            "gem5": identity.version,
+            "gem5_sha256": identity.binary_sha256,
+            "packages": own.packages,
+            "run": PROGRAMS[program].format("INPUT"),
+            "command": "python -m research.rail_activity --measure",
+        }
+        ordered = {cluster.name: clusters[cluster.name] for cluster in platform.clusters}
+        figures = {"conditions": CONDITIONS, "clusters": ordered}
+        path = write_measured(events_path(platform, program, directory), head, provenance, figures)
+        say(f"  {path}: written")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A metered rail, and what the rail of `METERED` gives for it; powers in mW.
+
+    :param unmoved: the rail of `METERED`.
+    :param predicted: that rail moved; ``clock_kept`` is the other reading.
+    :param derived: ratio of the derived dynamic powers.
+    """
+
+    program: str
+    cluster: str
+    mhz: float
+    idle: float
+    measured: float
+    unmoved: float
+    predicted: float
+    clock_kept: float
+    derived: float
+
+    @property
+    def ratio(self) -> float:
+        """The metered dynamic power, relative to that of `METERED`."""
+        return (self.measured - self.idle) / (self.unmoved - self.idle)
+
+    def percent(self, value: float) -> float:
+        """Error of ``value`` in per cent."""
+        return 100 * (value / self.measured - 1)
+
+    @property
+    def row(self) -> list[Any]:
+        """A row of `POINTS`."""
+        values = (self.predicted, self.unmoved, self.clock_kept)
+        return [
+            *(self.program, self.cluster, self.mhz, self.measured, *values),
+            *(*map(self.percent, values), self.ratio, self.derived),
+        ]
+
+
+POINTS = (
+    *("program", "cluster", "mhz", "measured_mw", "predicted_mw", "unmoved_mw", "clock_kept_mw"),
+    *("percent", "unmoved_percent", "clock_kept_percent", "ratio", "derived_ratio"),
+)
+#: Errors of the predicted rail, of the unmoved one, and of the other reading.
+ERRORS = (
+    *("program", "cluster", "points"),
+    *("mean", "mean_absolute", "worst", "unmoved_mean", "unmoved_mean_absolute", "unmoved_worst"),
+    *("clock_kept_mean", "clock_kept_mean_absolute", "clock_kept_worst"),
+    *("ratio", "derived_ratio"),
+)
+
+
+def points(
+    platform: Platform, rails: Mapping[str, Any], events: Mapping[str, Sequence[ClusterEvents]]
+) -> list[Point]:
+    """Every metered rail of another program than `METERED`.
+
+    :param rails: as ``rails.toml`` has them.
+    :param events: of each program, by the platform's clusters.
+    """
+    result = []
+    for cluster in platform.clusters:
+        power, rail = load_events(cluster.core.name), rails[cluster.name]
+        for program in events:
+            if program == METERED:
+                continue
+            for place, mhz in enumerate(rail["mhz"]):
+                khz, volts = round(1000 * mhz), rail["volts"][place]
+                of, to = (
+                    dynamic_of(power, events[name][cluster.index], khz)
+                    for name in (METERED, program)
+                )
+                idle, metered = rail["idle"][place], rail[METERED][place]
+                clock = 1000 * of.clock_w * volts**2
+                result.append(
+                    Point(
+                        *(program, cluster.name, mhz, idle, rail[program][place], metered),
+                        predicted=moved(idle, metered, to.all_w / of.all_w),
+                        clock_kept=moved(idle + clock, metered, to.events_w / of.events_w),
+                        derived=to.all_w / of.all_w,
+                    )
+                )
+    return result
+
+
+def errors(of: Sequence[Point]) -> list[list[Any]]:
+    """Rows of `ERRORS`, by program and cluster."""
+    groups: dict[tuple[str, str], list[Point]] = {}
+    for point in of:
+        groups.setdefault((point.program, point.cluster), []).append(point)
+    rows = []
+    for names, some in groups.items():
+        row: list[Any] = [*names, len(some)]
+        for kind in ("predicted", "unmoved", "clock_kept"):
+            every = [point.percent(getattr(point, kind)) for point in some]
+            row += [fmean(every), fmean(map(abs, every)), max(every, key=abs)]
+        ratios = (fmean(point.ratio for point in some), fmean(point.derived for point in some))
+        rows.append([*row, *ratios])
+    return rows
+
+
+def cores(events: Mapping[str, Sequence[ClusterEvents]]) -> Iterator[list[Any]]:
+    """Rows of `CORES`: what gem5's cores make of each program, at the fastest OPP counted."""
+    for program, clusters in events.items():
+        for cluster in clusters:
+            fastest = cluster.opps[-1]
+            ipc = 1e6 / (fastest.khz * fastest.ns)
+            yield [program, cluster.name, ipc, cluster.cycles, cluster.memory_ns]
+
+
+CORES = ("program", "cluster", "ipc", "cycles", "memory_ns")
+
+
+def record_of(command: str) -> dict[str, Any]:
+    """The record of all rails of the table.
+
+    :raises RequestError: when a program was not measured.
+    """
+    platform = load_platform(PLATFORM)
+    events = {}
+    for program in PROGRAMS:
+        clusters = load_events_of(platform, program)
+        if clusters is None:
+            raise RequestError(f"{program}: no events: run {command} --measure (needs gem5)")
+        events[program] = clusters
+    every = points(platform, read(RAILS), events)
+    versions = {"eascope": eascope_version()}
+    return {
+        "origins": [Origin(command, "metered rails and gem5's events", versions).encode()],
+        "metered": METERED,
+        "errors": table(ERRORS, errors(every)),
+        "points": table(POINTS, [point.row for point in every]),
+        "cores": table(CORES, list(cores(events))),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare and write the record; with ``--measure`` count the programs' events before."""
+    parser = argparse.ArgumentParser(
+        prog="python -m research.rail_activity", description=main.__doc__
+    )
+    parser.add_argument("--measure", action="store_true", help="run the programs on gem5 first")
+    options = parser.parse_args(arguments)
+    with Ending() as ending:
+        if options.measure:
+            measure(load_platform(PLATFORM))
+        write(RECORD, record_of(parser.prog))
+    return ending.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

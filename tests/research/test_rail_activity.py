@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rails moved from one program to others: scripts, predictions from hand-made events, errors."""
+
+import pytest
+
+from eascope.configs.platform import Platform
+from eascope.configs.platform_file import load_platform
+from eascope.configs.program_events import ClusterEvents, OppEvents
+from eascope.power.events import load_events
+from eascope.power.mcpat import CYCLE
+from research.rail_activity import (
+    ERRORS,
+    INPUT,
+    INPUT_BYTES,
+    METERED,
+    PAIRS,
+    PLATFORM,
+    PROGRAMS,
+    Programs,
+    command,
+    errors,
+    guest,
+    points,
+)
+
+LOADS = "core.load_instructions"
+
+
+@pytest.fixture(scope="module")
+def exynos() -> Platform:
+    return load_platform(PLATFORM)
+
+
+def test_each_program_runs_once_on_each_cluster(exynos: Platform) -> None:
+    assert len(exynos.clusters) == 2
+    for side in range(2):
+        assert sorted(pair[side] for pair in PAIRS) == sorted(PROGRAMS)
+    for pair in PAIRS:
+        assert pair.count("cachekiller") < 2
+
+
+def test_a_guest_has_the_files_of_its_programs_and_their_commands() -> None:
+    own = Programs({name: name.encode() for name in ("gzip", "libc.so.6", "line-stores")}, "")
+    loader = "ld-linux-aarch64.so.1"
+    own.files[loader] = b"loader"
+    told = guest(("gzip-9", "cachekiller"), own)
+    assert list(told.files) == [
+        "/tmp/gzip",
+        f"/tmp/{loader}",
+        "/tmp/libc.so.6",
+        "/tmp/line-stores",
+        INPUT,
+    ]
+    assert len(told.files[INPUT]) == INPUT_BYTES
+    assert told.setup[0].startswith("spawn chmod /bin/busybox chmod 755 /tmp/gzip ")
+    assert command("cachekiller", 4, INPUT) == "/bin/launch 0 4 /tmp/line-stores"
+    assert command("gzip-9", 0, INPUT) == (
+        f"/bin/launch 0 0 /tmp/{loader} --library-path /tmp /tmp/gzip -kqf -9 /tmp/input -S .out"
+    )
+
+
+def _program(name: str, cluster: str, loads: float) -> ClusterEvents:
+    """A cycle an instruction, at any OPP."""
+    return ClusterEvents(name, cluster, 1.0, 0.0, (OppEvents(1_000_000, 1, 1.0, {LOADS: loads}),))
+
+
+def test_a_rail_is_moved_by_the_ratio_of_derived_powers(exynos: Platform) -> None:
+    loads = {METERED: 0.2, "other": 0.6}
+    events = {
+        name: [_program(name, cluster.name, share) for cluster in exynos.clusters]
+        for name, share in loads.items()
+    }
+    rail = {"mhz": [1000], "volts": [1.1], "idle": [50.0], METERED: [250.0], "other": [400.0]}
+    found = points(exynos, dict.fromkeys(("little", "big"), rail), events)
+    assert [(point.program, point.cluster) for point in found] == [
+        ("other", "little"),
+        ("other", "big"),
+    ]
+    power, point = load_events("cortex-a7"), found[0]
+    clock, load = power.pj(CYCLE, 1.0), power.pj(LOADS, 1.0)
+    ratio = (clock + 0.6 * load) / (clock + 0.2 * load)
+    assert point.derived == pytest.approx(ratio)
+    assert point.predicted == pytest.approx(50 + 200 * ratio)
+    assert point.ratio == 350 / 200
+    # The other reading: the clock is kept in mW, and the rest is three times as much.
+    kept = clock * 1e-12 * 1e9 * 1.1**2 * 1e3
+    assert point.clock_kept == pytest.approx(50 + kept + 3 * (200 - kept))
+    little = dict(zip(ERRORS, errors(found)[0], strict=True))
+    assert little["points"] == 1
+    assert little["mean"] == little["worst"] == pytest.approx(100 * (point.predicted / 400 - 1))
+    assert little["unmoved_mean_absolute"] == pytest.approx(37.5)
+    assert little["unmoved_worst"] == pytest.approx(-37.5)
