@@ -9,11 +9,17 @@ level has any effect.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from eascope.configs.activity import BUSY_LOOP, Activity
+from eascope.configs.billing import DERIVED, MEASURED, BusyPower
+from eascope.configs.platform import Cluster, Opp, Platform
 from eascope.configs.program_events import ClusterEvents
-from eascope.power.events import EventPower
+from eascope.host.errors import RequestError
+from eascope.host.strict import shown_path
+from eascope.power.events import EventPower, load_events
+from eascope.power.level import idle_microwatt, load_level
 from eascope.power.mcpat import CYCLE
 
 
@@ -49,3 +55,71 @@ def dynamic_of(power: EventPower, program: ClusterEvents, khz: int) -> Dynamic:
 def moved(static: float, metered: float, ratio: float) -> float:
     """A power whose part above ``static`` is ``ratio`` times that of ``metered``."""
     return static + (metered - static) * ratio
+
+
+def loop_dynamic(power: EventPower, cluster: Cluster, activity: Activity, khz: int) -> Dynamic:
+    """The power of a CPU of ``cluster`` in rt-app's busy loop, at the loop's speed in runs.
+
+    :raises RequestError: when the loop's events were not counted.
+    """
+    for entry in activity.measured:
+        if (entry.kernel, entry.cluster) == (BUSY_LOOP, cluster.name):
+            return dynamic(power, khz, 1e6 / (activity.ipc(cluster) * khz), entry.events)
+    raise RequestError(
+        f"{shown_path(activity.path)}: measured is missing: run eascope characterise "
+        f"{activity.platform} (needs gem5)"
+    )
+
+
+def moved_to_loop(
+    platform: Platform, activity: Activity, metered: Sequence[ClusterEvents]
+) -> Platform:
+    """``platform`` with its measured busy powers moved to rt-app's busy loop.
+
+    What a CPU in WFI draws is static. A power holds no part of the cluster's.
+
+    :param metered: events of the program that ran when the rails were metered, by cluster.
+    :raises RequestError: as `loop_dynamic`, or when no power was measured.
+    """
+    if MEASURED not in platform.billing.offers or MEASURED in platform.billing.included:
+        raise RequestError(f"{platform.name}: offers no measured power of a CPU alone")
+    clusters = tuple(
+        replace(
+            cluster,
+            busy=tuple(
+                _moved_busy(platform, cluster, activity, program, busy)
+                if busy.name == MEASURED
+                else busy
+                for busy in cluster.busy
+            ),
+        )
+        for cluster, program in zip(platform.clusters, metered, strict=True)
+    )
+    return replace(platform, clusters=clusters)
+
+
+def _moved_busy(
+    platform: Platform,
+    cluster: Cluster,
+    activity: Activity,
+    program: ClusterEvents,
+    busy: BusyPower,
+) -> BusyPower:
+    power = load_events(cluster.core.name)
+    powers = []
+    for opp, metered in zip(cluster.opps, busy.power_uw, strict=True):
+        of = dynamic_of(power, program, opp.khz)
+        to = loop_dynamic(power, cluster, activity, opp.khz)
+        static = _wfi_microwatt(platform, cluster, opp)
+        powers.append(round(moved(static, metered, to.all_w / of.all_w)))
+    source = f"computed: moved from {program.program} to rt-app's busy loop; {busy.source}"
+    return replace(busy, power_uw=tuple(powers), source=source)
+
+
+def _wfi_microwatt(platform: Platform, cluster: Cluster, opp: Opp) -> int:
+    """What a CPU in WFI is billed."""
+    wfi = cluster.idle_states[0]
+    if platform.idle.leakage != DERIVED:
+        return wfi.power_uw
+    level = load_level(cluster.core.name)
+    return idle_microwatt(level, wfi.power_state, opp.uv, platform.temperature_c)

@@ -63,8 +63,10 @@ CPU is kept in mW as the derived model has it at the table's supply V, and only 
 their mean, mean absolute and worst per program and cluster. Beside them the same of not moving at
 all, P_Y = P_X. Also the ratio (P_Y - P_idle) / (P_X - P_idle) as measured and as derived.
 
-**Then juno-r2**, whatever the errors are. X is sysbench (`sysbench-cpu` of the programs image, run
-as above at all OPPs). Y is rt-app's busy loop: its events per instruction by `eascope
+**Then juno-r2**, whatever the errors are. X is sysbench (``sysbench cpu --threads=1 --time=30 run``
+with the files of the programs image, run as above at all OPPs, on both clusters at once, for it
+misses no L2; its 60 ms on atomic CPUs are those of `eascope characterise --program`, because it is
+linked with many libraries). Y is rt-app's busy loop: its events per instruction by `eascope
 characterise`, at the speed that runs have, so at the board's own with ``--speeds hardware``. The
 rail's slope per busy CPU is P_X and what a CPU in WFI adds is P_idle, both as the platform states
 them; the cluster's part stays as it is.
@@ -74,6 +76,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -114,6 +117,9 @@ from eascope.host.toolchain import arm64_tool
 from eascope.host.version import eascope_version
 from eascope.power.events import load_events
 from eascope.power.moved import dynamic_of, moved
+from eascope.rootfs.debian import debian_programs
+from eascope.rootfs.newc import files_of
+from eascope.rootfs.provenance import PROVENANCE, ProvidedPrograms
 from research.draw import read
 from research.plan import STUDIES
 from research.run import table, write
@@ -137,46 +143,52 @@ PROGRAMS = {
     "gzip-9": "gzip -kqf -9 {0} -S .out",
     "encrypt": "openssl des3 -e -in {0} -out {0}.out -pbkdf2 -iter 1 -pass pass:abcdefghijk",
     "cachekiller": "line-stores",
+    "sysbench-cpu": "sysbench cpu --threads=1 --time=30 run",
 }
-#: Files of packages that each needs.
+#: Files of packages that each needs; those of the programs image are found by what they ask for.
 FILES = {
     "hash": ("sha256sum", *_C),
     "gzip-9": ("gzip", *_C),
     "encrypt": ("openssl", *_C, "libssl.so.3", "libcrypto.so.3", "libz.so.1", "libzstd.so.1"),
     "cachekiller": (),
+    "sysbench-cpu": ("sysbench",),
 }
-#: What runs at once on the first CPU of the little and of the big cluster.
-PAIRS = (
-    ("hash", "cachekiller"),
-    ("cachekiller", "hash"),
-    ("gzip-9", "encrypt"),
-    ("encrypt", "gzip-9"),
-)
+OWN_FILES = {"cachekiller": "line-stores"}
+#: What runs at once on the first CPU of the little and of the big cluster, by platform.
+PAIRS = {
+    "exynos5422": (
+        ("hash", "cachekiller"),
+        ("cachekiller", "hash"),
+        ("gzip-9", "encrypt"),
+        ("encrypt", "gzip-9"),
+    ),
+    "juno-r2": (("sysbench-cpu", "sysbench-cpu"),),
+}
+#: Simulated time on atomic CPUs, where it is longer.
+WARMUPS_US = {"sysbench-cpu": 60_000}
 INPUT_BYTES = 8 << 20
 ELF = b"\x7fELF"
 #: Where the guest has them.
 PLACE, INPUT = "/tmp", "/tmp/input"
 LINE_STORES = Path(__file__).resolve().parent / "line_stores.c"
-CONDITIONS = (
-    "a CPU of each cluster runs the program, all others idle; on gem5's detailed cores, the "
-    f"kernel's work for it and its L2 included; {WARMUP_US // 1000} ms on atomic CPUs, "
-    f"{FIRST_US / 1000:g} ms that are not counted, then {LEVEL_US / 1000:g} ms at each OPP"
-)
 
 
 @dataclass(frozen=True)
 class Programs:
-    """Files by name, and the packages that they are from."""
+    """Files by name, what each program needs of them, and the packages that they are from."""
 
-    files: dict[str, bytes]
+    files: Mapping[str, bytes]
+    needs: Mapping[str, tuple[str, ...]]
     packages: str
 
 
-def programs() -> Programs:
-    """Debian's files and our own program.
+def programs(platform: str) -> Programs:
+    """The programs of a platform's `PAIRS`: Debian's files, or our own program.
 
     :raises EascopeError: when a package or the compiler is not to be had.
     """
+    if "sysbench-cpu" in dict(PAIRS[platform]):
+        return _of_image("sysbench-cpu")
     files, named = {}, []
     with tempfile.TemporaryDirectory(prefix="eascope-activity-") as place:
         root = Path(place)
@@ -192,7 +204,29 @@ def programs() -> Programs:
         flags = ("-O0", "-static", "-Wall", "-Wextra", "-Werror", "-Wl,--build-id=none")
         run([arm64_tool("gcc", libc=True), *flags, "-o", built, LINE_STORES], label=built.name)
         files[built.name] = built.read_bytes()
-    return Programs(files, ", ".join(named))
+    needs = FILES | {program: (*FILES[program], name) for program, name in OWN_FILES.items()}
+    return Programs(files, needs, ", ".join(named))
+
+
+def _of_image(program: str) -> Programs:
+    """A program of the programs image, with the libraries that it asks for."""
+    folder = debian_programs()
+    image = (folder / "programs.cpio").read_bytes()
+    there = {path.rpartition("/")[2]: content for path, content in files_of(image).items()}
+    files: dict[str, bytes] = {}
+    waiting = [*FILES[program], LOADER]
+    with tempfile.TemporaryDirectory(prefix="eascope-activity-") as place:
+        while waiting:
+            name = waiting.pop()
+            if name not in files:
+                path = Path(place) / name
+                path.write_bytes(there[name])
+                shown = run([arm64_tool("readelf"), "--dynamic", "--wide", path]).decode()
+                waiting += re.findall(r"\(NEEDED\).*\[(.+)\]", shown)
+                files[name] = there[name]
+    packages = ProvidedPrograms.read(folder / PROVENANCE).packages
+    name = FILES[program][0]
+    return Programs(files, {program: tuple(files)}, f"{name} {packages[name]}")
 
 
 def command(program: str, cpu: int, given: str) -> str:
@@ -201,20 +235,19 @@ def command(program: str, cpu: int, given: str) -> str:
     :param given: the file of random bytes.
     """
     words = PROGRAMS[program].format(given)
-    loaded = f"{PLACE}/{LOADER} --library-path {PLACE} " if FILES[program] else ""
+    loaded = "" if program in OWN_FILES else f"{PLACE}/{LOADER} --library-path {PLACE} "
     return f"/bin/launch 0 {cpu} {loaded}{PLACE}/{words}"
 
 
 def guest(pair: Sequence[str], own: Programs) -> Guest:
     """The files of two programs and what makes them ready."""
-    names = dict.fromkeys(name for program in pair for name in FILES[program])
-    if "cachekiller" in pair:
-        names["line-stores"] = None
+    names = dict.fromkeys(name for program in pair for name in own.needs[program])
     files = {f"{PLACE}/{name}": own.files[name] for name in names}
     executed = f"spawn chmod /bin/busybox chmod 755 {' '.join(files)}"
-    return Guest(
-        {**files, INPUT: random.Random(1).randbytes(INPUT_BYTES)}, (executed, "wait chmod")
-    )
+    if any("{" in PROGRAMS[program] for program in pair):
+        files[INPUT] = random.Random(1).randbytes(INPUT_BYTES)
+    warmup_us = max(WARMUPS_US.get(program, WARMUP_US) for program in pair)
+    return Guest(files, (executed, "wait chmod"), warmup_us)
 
 
 def observed(platform: Platform, pair: Sequence[str], own: Programs) -> pl.DataFrame:
@@ -232,17 +265,18 @@ def observed(platform: Platform, pair: Sequence[str], own: Programs) -> pl.DataF
 
 
 def measure(platform: Platform, directory: Path = ACTIVITY) -> None:
-    """Run all pairs and write the files of their programs.
+    """Run the platform's pairs and write the files of their programs.
 
     :raises EascopeError: a run failed, or a program waited.
     """
-    own, engine = programs(), Gem5Engine(mode=MODE)
-    measured: dict[str, dict[str, object]] = {program: {} for program in PROGRAMS}
-    for pair in PAIRS:
+    own, engine = programs(platform.name), Gem5Engine(mode=MODE)
+    measured: dict[str, dict[str, Any]] = {}
+    for pair in PAIRS[platform.name]:
         say(f"{pair[0]} on the littles, {pair[1]} on the bigs")
         rows = observed(platform, pair, own)
         for program, cluster in zip(pair, platform.clusters, strict=True):
-            measured[program][cluster.name] = encoded(evaluate(program, cluster, rows))
+            counted = encoded(evaluate(program, cluster, rows))
+            measured.setdefault(program, {})[cluster.name] = counted
     identity = engine.identity()
     for program, clusters in measured.items():
         head = {"schema": SCHEMA, "platform": platform.name, "program": program}
@@ -251,12 +285,21 @@ def measure(platform: Platform, directory: Path = ACTIVITY) -> None:
             "gem5_sha256": identity.binary_sha256,
             "packages": own.packages,
             "run": PROGRAMS[program].format("INPUT"),
-            "command": "python -m research.rail_activity --measure",
+            "command": f"python -m research.rail_activity --measure {platform.name}",
         }
         ordered = {cluster.name: clusters[cluster.name] for cluster in platform.clusters}
-        figures = {"conditions": CONDITIONS, "clusters": ordered}
+        figures = {"conditions": _conditions(program), "clusters": ordered}
         path = write_measured(events_path(platform, program, directory), head, provenance, figures)
         say(f"  {path}: written")
+
+
+def _conditions(program: str) -> str:
+    warmup_ms = WARMUPS_US.get(program, WARMUP_US) // 1000
+    return (
+        "a CPU of each cluster runs a program, all others idle; on gem5's detailed cores, the "
+        f"kernel's work for it and its L2 included; {warmup_ms} ms on atomic CPUs, "
+        f"{FIRST_US / 1000:g} ms that are not counted, then {LEVEL_US / 1000:g} ms at each OPP"
+    )
 
 
 @dataclass(frozen=True)
@@ -378,10 +421,12 @@ def record_of(command: str) -> dict[str, Any]:
     """
     platform = load_platform(PLATFORM)
     events = {}
-    for program in PROGRAMS:
+    for program in dict.fromkeys(program for pair in PAIRS[PLATFORM] for program in pair):
         clusters = load_events_of(platform, program)
         if clusters is None:
-            raise RequestError(f"{program}: no events: run {command} --measure (needs gem5)")
+            raise RequestError(
+                f"{program}: no events: run {command} --measure {PLATFORM} (needs gem5)"
+            )
         events[program] = clusters
     every = points(platform, read(RAILS), events)
     versions = {"eascope": eascope_version()}
@@ -395,16 +440,17 @@ def record_of(command: str) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare and write the record; with ``--measure`` count the programs' events before."""
+    """Compare and write the record; or, with ``--measure``, count events of programs."""
     parser = argparse.ArgumentParser(
         prog="python -m research.rail_activity", description=main.__doc__
     )
-    parser.add_argument("--measure", action="store_true", help="run the programs on gem5 first")
+    parser.add_argument("--measure", choices=PAIRS, help="run its programs on gem5, and no more")
     options = parser.parse_args(arguments)
     with Ending() as ending:
         if options.measure:
-            measure(load_platform(PLATFORM))
-        write(RECORD, record_of(parser.prog))
+            measure(load_platform(options.measure))
+        else:
+            write(RECORD, record_of(parser.prog))
     return ending.code
 
 

@@ -22,7 +22,7 @@ from eascope.experiments.characterisation.program_time import time_parts
 from eascope.host.errors import EascopeError
 from eascope.power.model import SHARED_PART
 
-#: Simulated time on atomic CPUs: programs load, link and reach their loops.
+#: Enough for a program that is linked with few libraries.
 WARMUP_US = 20_000
 #: Time on detailed cores that is not counted: caches, predictors and TLBs are cold at first.
 FIRST_US = 5_000
@@ -39,10 +39,12 @@ class Guest:
     """What a guest is told besides the programs themselves.
 
     :param files: what the script writes, by path; ``setup`` are further lines after that.
+    :param warmup_us: simulated time on atomic CPUs: programs load, link and reach their loops.
     """
 
     files: Mapping[str, bytes]
     setup: tuple[str, ...] = ()
+    warmup_us: int = WARMUP_US
 
 
 def script(platform: Platform, guest: Guest, commands: Sequence[str]) -> bytes:
@@ -65,7 +67,7 @@ def script(platform: Platform, guest: Guest, commands: Sequence[str]) -> bytes:
             f"spawn {cluster.name} {command}"
             for cluster, command in zip(platform.clusters, commands, strict=True)
         ),
-        f"sleep-us {WARMUP_US}",
+        f"sleep-us {guest.warmup_us}",
         "barrier",
         "start",
         f"sleep-us {FIRST_US}",

@@ -8,14 +8,16 @@ from eascope.configs.platform_file import load_platform
 from eascope.configs.program_events import ClusterEvents, OppEvents
 from eascope.power.events import load_events
 from eascope.power.mcpat import CYCLE
+from research.draw import read
 from research.rail_activity import (
     ERRORS,
     INPUT,
     INPUT_BYTES,
+    LOADER,
     METERED,
     PAIRS,
     PLATFORM,
-    PROGRAMS,
+    RAILS,
     Programs,
     command,
     errors,
@@ -31,31 +33,29 @@ def exynos() -> Platform:
     return load_platform(PLATFORM)
 
 
-def test_each_program_runs_once_on_each_cluster(exynos: Platform) -> None:
-    assert len(exynos.clusters) == 2
-    for side in range(2):
-        assert sorted(pair[side] for pair in PAIRS) == sorted(PROGRAMS)
-    for pair in PAIRS:
+def test_each_program_of_the_table_runs_once_on_each_cluster(exynos: Platform) -> None:
+    rails = read(RAILS)
+    for cluster, side in zip(exynos.clusters, range(2), strict=True):
+        named = [pair[side] for pair in PAIRS[PLATFORM]]
+        assert {*named} == rails[cluster.name].keys() - {"mhz", "volts", "idle"}
+        assert len({*named}) == len(named)
+        assert len({len(values) for values in rails[cluster.name].values()}) == 1
+    for pair in PAIRS[PLATFORM]:
         assert pair.count("cachekiller") < 2
 
 
 def test_a_guest_has_the_files_of_its_programs_and_their_commands() -> None:
-    own = Programs({name: name.encode() for name in ("gzip", "libc.so.6", "line-stores")}, "")
-    loader = "ld-linux-aarch64.so.1"
-    own.files[loader] = b"loader"
+    files = {name: name.encode() for name in ("gzip", LOADER, "libc.so.6", "line-stores")}
+    needs = {"gzip-9": ("gzip", LOADER, "libc.so.6"), "cachekiller": ("line-stores",)}
+    own = Programs(files, needs, "")
     told = guest(("gzip-9", "cachekiller"), own)
-    assert list(told.files) == [
-        "/tmp/gzip",
-        f"/tmp/{loader}",
-        "/tmp/libc.so.6",
-        "/tmp/line-stores",
-        INPUT,
-    ]
+    assert list(told.files) == [*(f"/tmp/{name}" for name in files), INPUT]
     assert len(told.files[INPUT]) == INPUT_BYTES
-    assert told.setup[0].startswith("spawn chmod /bin/busybox chmod 755 /tmp/gzip ")
+    assert told.setup[0] == f"spawn chmod /bin/busybox chmod 755 {' '.join(list(told.files)[:-1])}"
+    assert INPUT not in guest(("cachekiller", "cachekiller"), own).files
     assert command("cachekiller", 4, INPUT) == "/bin/launch 0 4 /tmp/line-stores"
     assert command("gzip-9", 0, INPUT) == (
-        f"/bin/launch 0 0 /tmp/{loader} --library-path /tmp /tmp/gzip -kqf -9 /tmp/input -S .out"
+        f"/bin/launch 0 0 /tmp/{LOADER} --library-path /tmp /tmp/gzip -kqf -9 /tmp/input -S .out"
     )
 
 
