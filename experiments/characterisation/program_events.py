@@ -23,7 +23,7 @@ from eascope.host.errors import EascopeError
 from eascope.power.model import SHARED_PART
 
 #: Enough for a program that is linked with few libraries.
-WARMUP_US = 20_000
+WARMUP_US = 12_000
 #: Time on detailed cores that is not counted: caches, predictors and TLBs are cold at first.
 FIRST_US = 5_000
 #: Time at each OPP.
