@@ -17,7 +17,7 @@ encrypt      ``openssl des3 -e -in INPUT -out INPUT.out -pbkdf2 -pass pass:abcde
 cachekiller  a byte stored to each line of 16 MiB (8 times its default 2 MiB) in turn, at ``-O0``
 ============ ===================================================================================
 
-Here they are Debian's arm64 programs (`PACKAGES`), with 4 MiB of random bytes (a fixed seed) in
+Here they are Debian's arm64 programs (`PACKAGES`), with 2 MiB of random bytes (a fixed seed) in
 tmpfs. sha256sum is bookworm's, which hashes in C as the board's did; trixie's asks libcrypto,
 which would use instructions that the board lacks. openssl has ``-iter 1`` in addition: the
 derivation of the key is a part in a thousand of the board's 20 s, but not of a short run.
@@ -28,19 +28,19 @@ cachekiller is `line_stores.c`. The board ran 32-bit code; these are 64-bit.
 share no L2, and of two that share the DRAM at most one misses the L2: (little, big) are (hash,
 cachekiller), (cachekiller, hash), (gzip-9, encrypt), (encrypt, gzip-9).
 
-**When.** Atomic CPUs for 12 ms from the start of the programs at the fastest OPP (in the first pair
-20 ms, with 8 MiB of input: both were cut before any figure was there, because those 20 ms took gem5
-a quarter of an hour); then the detailed cores, 5 ms at the fastest OPP for cold caches and
-predictors, not counted; then 2.5 ms at each of five OPPs per cluster, as `eascope characterise
---program` chooses them (little 600, 800, 1000, 1100 and 1300 MHz, big 200, 600, 1000, 1400 and 1800
-MHz), from the slowest on.
+**When.** Atomic CPUs for 8 ms from the start of the programs at the fastest OPP; then the detailed
+cores, 2 ms at the fastest OPP for cold caches and predictors, not counted; then 1.25 ms at each of
+three OPPs per cluster, from the slowest on (little 600, 1000 and 1300 MHz, big 200, 1000 and 1800
+MHz). The first pair has 20, 5 and 2.5 ms, 8 MiB of input, and two OPPs more per cluster (800 and
+1100 MHz; 600 and 1400 MHz). All others were cut so before any figure was there, because that run
+took more than an hour of a busy machine.
 
 **Counted.** Of the busy CPU its instructions and McPAT's events (`engines.gem5.inside.columns`),
 the kernel's for it included, and those of its L2, per instruction; and the time of an instruction.
 
 **Between OPPs.** The time of an instruction at a frequency f is C / f + M, the fit of
-`engines.timing.kernel_time` over the five OPPs, also at the table's OPPs beyond them. Events per
-instruction are linear in the period 1 / f between the two nearest of the five, and those of the
+`engines.timing.kernel_time` over these OPPs, also at the table's OPPs beyond them. Events per
+instruction are linear in the period 1 / f between the two nearest of these, and those of the
 nearest beyond them.
 
 **Derived dynamic power** of a program at f, for 1 V: the energies of `power.events` of one busy CPU
@@ -67,7 +67,7 @@ all, P_Y = P_X. Also the ratio (P_Y - P_idle) / (P_X - P_idle) as measured and a
 
 **Then juno-r2**, whatever the errors are. X is sysbench (``sysbench cpu --threads=1 --time=30 run``
 with the files of the programs image, run as above at all OPPs, on both clusters at once, for it
-misses no L2; 25 ms on atomic CPUs, because it is linked with many libraries). Y is rt-app's busy
+misses no L2; 20 ms on atomic CPUs, because it is linked with many libraries). Y is rt-app's busy
 loop: its events per instruction by `eascope characterise`, at the speed that runs have, so at the
 board's own with ``--speeds hardware``. The rail's slope per busy CPU is P_X and what a CPU in WFI
 adds is P_idle, both as the platform states them; the cluster's part stays as it is.
@@ -166,8 +166,8 @@ PAIRS = {
     "juno-r2": (("sysbench-cpu", "sysbench-cpu"),),
 }
 #: Simulated time on atomic CPUs, where it is longer.
-WARMUPS_US = {"sysbench-cpu": 25_000}
-INPUT_BYTES = 4 << 20
+WARMUPS_US = {"sysbench-cpu": 20_000}
+INPUT_BYTES = 2 << 20
 ELF = b"\x7fELF"
 #: Where the guest has them.
 PLACE, INPUT = "/tmp", "/tmp/input"

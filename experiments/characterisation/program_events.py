@@ -23,11 +23,13 @@ from eascope.host.errors import EascopeError
 from eascope.power.model import SHARED_PART
 
 #: Enough for a program that is linked with few libraries.
-WARMUP_US = 12_000
+WARMUP_US = 8_000
 #: Time on detailed cores that is not counted: caches, predictors and TLBs are cold at first.
-FIRST_US = 5_000
+FIRST_US = 2_000
 #: Time at each OPP.
-LEVEL_US = 2_500
+LEVEL_US = 1_250
+#: OPPs of a cluster at which events are counted: the slowest, the fastest, and others between them.
+LEVELS = 3
 #: A CPU that is busy may wait for so little of its time.
 MOST_IDLE = 0.01
 
@@ -81,7 +83,7 @@ def script(platform: Platform, guest: Guest, commands: Sequence[str]) -> bytes:
 
 def _sweep(platform: Platform, policies: Sequence[str]) -> Iterator[str]:
     """Lines that set one OPP after the other, on all clusters at once."""
-    own = [levels(cluster) for cluster in platform.clusters]
+    own = [levels(cluster, LEVELS) for cluster in platform.clusters]
     for level in range(max(map(len, own))):
         for policy, speeds in zip(policies, own, strict=True):
             if level < len(speeds):
@@ -94,18 +96,19 @@ def evaluate(program: str, cluster: Cluster, rows: pl.DataFrame) -> ClusterEvent
 
     :param rows: of a run of `script`, a row for the CPU and one for the shared part between any
         two changes of the cluster's OPP.
-    :raises EascopeError: when an OPP has no row, or the program waited.
+    :raises EascopeError: when an OPP of `LEVELS` has no row, or the program waited.
     """
     own = rows.filter(pl.col("cluster") == cluster.index).sort("t0_ns")
-    cpu = own.filter(pl.col("cpu") == cluster.cpus[0]).rows(named=True)
-    shared = own.filter(pl.col("cpu") == SHARED_PART).rows(named=True)
+    # The first row is the one that is not counted.
+    cpu = own.filter(pl.col("cpu") == cluster.cpus[0]).rows(named=True)[1:]
+    shared = own.filter(pl.col("cpu") == SHARED_PART).rows(named=True)[1:]
     measured = []
-    for khz in levels(cluster):
-        # The first row is the one that is not counted.
-        busy = [row for row in cpu[1:] if row["khz"] == khz]
-        beside = [row for row in shared[1:] if row["khz"] == khz]
-        if not busy or len(beside) != len(busy):
-            raise EascopeError(f"{cluster.name}: no row at {khz} kHz")
+    there = {row["khz"] for row in cpu}
+    if missing := {*levels(cluster, LEVELS)} - there:
+        raise EascopeError(f"{cluster.name}: no row at {min(missing)} kHz")
+    for khz in sorted(map(round, there)):
+        busy = [row for row in cpu if row["khz"] == khz]
+        beside = [row for row in shared if row["khz"] == khz]
         ns = sum(row["t1_ns"] - row["t0_ns"] for row in busy)
         idle = 1 - sum(row["on_ns"] for row in busy) / ns
         if idle > MOST_IDLE:
