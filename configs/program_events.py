@@ -86,6 +86,7 @@ class _Opp:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cluster(Placed):
+    conditions: str = key("the conditions of the measurement")
     cycles: float = key("of an instruction", 0.05, 1000, "cycles per instruction")
     memory_ns: float = key("that no clock shortens", 0, 1000, "ns per instruction")
     opps: Mapping[str, _Opp] = key("by the kHz of OPPs, one or more")
@@ -121,8 +122,7 @@ class EventsFile:
     platform: str = key("the platform, by the place of the file", form=NAME)
     program: str = key("the program, by the place of the file", form=NAME)
     provenance: Mapping[str, str] = key("gem5, the program's packages and the command")
-    conditions: str = key("the conditions of the measurement")
-    clusters: Mapping[str, _Cluster] = key("rates by cluster")
+    clusters: Mapping[str, _Cluster] = key("rates by cluster, one or more")
 
 
 def events_path(platform: Platform, program: str, directory: Path = ACTIVITY) -> Path:
@@ -132,26 +132,32 @@ def events_path(platform: Platform, program: str, directory: Path = ACTIVITY) ->
 
 def load_events_of(
     platform: Platform, program: str, directory: Path = ACTIVITY
-) -> tuple[ClusterEvents, ...] | None:
-    """The events of a program on ``platform``'s cores, in its order; None if there are none.
+) -> dict[str, ClusterEvents]:
+    """The events of a program by cluster, of those on whose core it was measured, in order.
 
     :raises RequestError: when the file is wrong, or of another platform or program.
     """
     path = events_path(platform, program, directory)
     if not path.exists():
-        return None
+        return {}
     top = read_json(path)
     own = top.decoded(EventsFile)
     for name, is_own in (("platform", platform.name), ("program", program)):
         if top.data[name] != is_own:
             raise top.error(name, f"{is_own!r}, by the file's place")
-    top.inside("clusters").exactly([cluster.name for cluster in platform.clusters])
-    return tuple(own.clusters[cluster.name].of(program, cluster) for cluster in platform.clusters)
+    known = [cluster.name for cluster in platform.clusters]
+    top.inside("clusters").only(known)
+    return {
+        cluster.name: own.clusters[cluster.name].of(program, cluster)
+        for cluster in platform.clusters
+        if cluster.name in own.clusters
+    }
 
 
-def encoded(events: ClusterEvents) -> dict[str, Any]:
+def encoded(events: ClusterEvents, conditions: str) -> dict[str, Any]:
     """The entry of a cluster in such a file."""
     return {
+        "conditions": conditions,
         "cycles": events.cycles,
         "memory_ns": events.memory_ns,
         "opps": {

@@ -9,7 +9,7 @@ level has any effect.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from eascope.configs.activity import BUSY_LOOP, Activity
@@ -72,28 +72,31 @@ def loop_dynamic(power: EventPower, cluster: Cluster, activity: Activity, khz: i
 
 
 def moved_to_loop(
-    platform: Platform, activity: Activity, metered: Sequence[ClusterEvents]
+    platform: Platform, activity: Activity, metered: Mapping[str, ClusterEvents]
 ) -> Platform:
     """``platform`` with its measured busy powers moved to rt-app's busy loop.
 
     What a CPU in WFI draws is static. A power holds no part of the cluster's.
 
     :param metered: events of the program that ran when the rails were metered, by cluster.
-    :raises RequestError: as `loop_dynamic`, or when no power was measured.
+    :raises RequestError: as `loop_dynamic`, or when no power was measured, or no events counted.
     """
+    for cluster in platform.clusters:
+        if cluster.name not in metered:
+            raise RequestError(f"{platform.name}: {cluster.name}: no events of what was metered")
     if MEASURED not in platform.billing.offers or MEASURED in platform.billing.included:
         raise RequestError(f"{platform.name}: offers no measured power of a CPU alone")
     clusters = tuple(
         replace(
             cluster,
             busy=tuple(
-                _moved_busy(platform, cluster, activity, program, busy)
+                _moved_busy(platform, cluster, activity, metered[cluster.name], busy)
                 if busy.name == MEASURED
                 else busy
                 for busy in cluster.busy
             ),
         )
-        for cluster, program in zip(platform.clusters, metered, strict=True)
+        for cluster in platform.clusters
     )
     return replace(platform, clusters=clusters)
 

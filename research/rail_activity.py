@@ -114,6 +114,7 @@ from eascope.experiments.runs.request import Request, resolve
 from eascope.host.debian import apt
 from eascope.host.errors import RequestError
 from eascope.host.proc import Ending, run, say
+from eascope.host.strict import read_json
 from eascope.host.toolchain import arm64_tool
 from eascope.host.version import eascope_version
 from eascope.power.events import load_events
@@ -266,20 +267,32 @@ def observed(platform: Platform, pair: Sequence[str], own: Programs) -> pl.DataF
 
 
 def measure(platform: Platform, directory: Path = ACTIVITY) -> None:
-    """Run the platform's pairs and write the files of their programs.
+    """Run the platform's pairs, and write each into the files of its programs.
 
     :raises EascopeError: a run failed, or a program waited.
     """
-    own, engine = programs(platform.name), Gem5Engine(mode=MODE)
-    measured: dict[str, dict[str, Any]] = {}
+    own = programs(platform.name)
     for pair in PAIRS[platform.name]:
         say(f"{pair[0]} on the littles, {pair[1]} on the bigs")
-        rows = observed(platform, pair, own)
-        for program, cluster in zip(pair, platform.clusters, strict=True):
-            counted = encoded(evaluate(program, cluster, rows))
-            measured.setdefault(program, {})[cluster.name] = counted
-    identity = engine.identity()
-    for program, clusters in measured.items():
+        keep(platform, pair, observed(platform, pair, own), own, directory)
+
+
+def keep(
+    platform: Platform, pair: Sequence[str], rows: pl.DataFrame, own: Programs, directory: Path
+) -> None:
+    """Write what a run gives of its programs, each on its cluster, into their files.
+
+    What a file has of the other cluster stays.
+
+    :raises EascopeError: as `evaluate`.
+    """
+    identity = Gem5Engine(mode=MODE).identity()
+    warmup_us = max(WARMUPS_US.get(program, WARMUP_US) for program in pair)
+    for program, cluster in zip(pair, platform.clusters, strict=True):
+        path = events_path(platform, program, directory)
+        clusters = dict(read_json(path).data["clusters"]) if path.is_file() else {}
+        conditions = conditions_of(warmup_us, FIRST_US, LEVEL_US)
+        clusters[cluster.name] = encoded(evaluate(program, cluster, rows), conditions)
         head = {"schema": SCHEMA, "platform": platform.name, "program": program}
         provenance = {
             "gem5": identity.version,
@@ -288,18 +301,19 @@ def measure(platform: Platform, directory: Path = ACTIVITY) -> None:
             "run": PROGRAMS[program].format("INPUT"),
             "command": f"python -m research.rail_activity --measure {platform.name}",
         }
-        ordered = {cluster.name: clusters[cluster.name] for cluster in platform.clusters}
-        figures = {"conditions": _conditions(program), "clusters": ordered}
-        path = write_measured(events_path(platform, program, directory), head, provenance, figures)
-        say(f"  {path}: written")
+        names = [each.name for each in platform.clusters if each.name in clusters]
+        figures = {"clusters": {name: clusters[name] for name in names}}
+        write_measured(path, head, provenance, figures)
+        say(f"  {path}: {cluster.name}")
 
 
-def _conditions(program: str) -> str:
-    warmup_ms = WARMUPS_US.get(program, WARMUP_US) // 1000
+def conditions_of(warmup_us: int, first_us: int, level_us: int) -> str:
+    """The conditions of a run, in words."""
     return (
-        "a CPU of each cluster runs a program, all others idle; on gem5's detailed cores, the "
-        f"kernel's work for it and its L2 included; {warmup_ms} ms on atomic CPUs, "
-        f"{FIRST_US / 1000:g} ms that are not counted, then {LEVEL_US / 1000:g} ms at each OPP"
+        "the first CPU runs the program, all others idle, but one of the other cluster; on gem5's "
+        "detailed cores, the kernel's work for it and its L2 included; "
+        f"{warmup_us / 1000:g} ms on atomic CPUs, {first_us / 1000:g} ms that are not counted, "
+        f"then {level_us / 1000:g} ms at each OPP"
     )
 
 
@@ -355,23 +369,25 @@ ERRORS = (
 
 
 def points(
-    platform: Platform, rails: Mapping[str, Any], events: Mapping[str, Sequence[ClusterEvents]]
+    platform: Platform, rails: Mapping[str, Any], events: Mapping[str, Mapping[str, ClusterEvents]]
 ) -> list[Point]:
     """Every metered rail of another program than `METERED`.
 
     :param rails: as ``rails.toml`` has them.
-    :param events: of each program, by the platform's clusters.
+    :param events: of each program, by cluster; points are where both programs have some.
     """
     result = []
     for cluster in platform.clusters:
         power, rail = load_events(cluster.core.name), rails[cluster.name]
         for program in events:
-            if program == METERED:
+            if program == METERED or any(
+                cluster.name not in events[name] for name in (METERED, program)
+            ):
                 continue
             for place, mhz in enumerate(rail["mhz"]):
                 khz, volts = round(1000 * mhz), rail["volts"][place]
                 of, to = (
-                    dynamic_of(power, events[name][cluster.index], khz)
+                    dynamic_of(power, events[name][cluster.name], khz)
                     for name in (METERED, program)
                 )
                 idle, metered = rail["idle"][place], rail[METERED][place]
@@ -403,10 +419,10 @@ def errors(of: Sequence[Point]) -> list[list[Any]]:
     return rows
 
 
-def cores(events: Mapping[str, Sequence[ClusterEvents]]) -> Iterator[list[Any]]:
+def cores(events: Mapping[str, Mapping[str, ClusterEvents]]) -> Iterator[list[Any]]:
     """Rows of `CORES`: what gem5's cores make of each program, at the fastest OPP counted."""
     for program, clusters in events.items():
-        for cluster in clusters:
+        for cluster in clusters.values():
             fastest = cluster.opps[-1]
             ipc = 1e6 / (fastest.khz * fastest.ns)
             yield [program, cluster.name, ipc, cluster.cycles, cluster.memory_ns]
@@ -418,22 +434,24 @@ CORES = ("program", "cluster", "ipc", "cycles", "memory_ns")
 def record_of(command: str) -> dict[str, Any]:
     """The record of all rails of the table.
 
-    :raises RequestError: when a program was not measured.
+    :raises RequestError: when `METERED` was not measured. Others are left out where they were not.
     """
     platform = load_platform(PLATFORM)
-    events = {}
-    for program in dict.fromkeys(program for pair in PAIRS[PLATFORM] for program in pair):
-        clusters = load_events_of(platform, program)
-        if clusters is None:
-            raise RequestError(
-                f"{program}: no events: run {command} --measure {PLATFORM} (needs gem5)"
-            )
-        events[program] = clusters
+    programs = dict.fromkeys(program for pair in PAIRS[PLATFORM] for program in pair)
+    events = {program: load_events_of(platform, program) for program in programs}
+    if not events[METERED]:
+        raise RequestError(f"{METERED}: no events: run {command} --measure {PLATFORM} (needs gem5)")
     every = points(platform, read(RAILS), events)
     versions = {"eascope": eascope_version()}
     return {
         "origins": [Origin(command, "metered rails and gem5's events", versions).encode()],
         "metered": METERED,
+        "left_out": [
+            f"{program} on {cluster.name}"
+            for program, own in events.items()
+            for cluster in platform.clusters
+            if cluster.name not in own
+        ],
         "errors": table(ERRORS, errors(every)),
         "points": table(POINTS, [point.row for point in every]),
         "cores": table(CORES, list(cores(events))),

@@ -46,11 +46,11 @@ LEVELS = (
 
 
 def powers(
-    platform: Platform, after: Platform, activity: Activity, metered: Sequence[ClusterEvents]
+    platform: Platform, after: Platform, activity: Activity, metered: Mapping[str, ClusterEvents]
 ) -> Iterator[list[Any]]:
     """Rows of `POWERS`; derived powers are those at 1 V."""
-    for cluster, other, program in zip(platform.clusters, after.clusters, metered, strict=True):
-        power = load_events(cluster.core.name)
+    for cluster, other in zip(platform.clusters, after.clusters, strict=True):
+        power, program = load_events(cluster.core.name), metered[cluster.name]
         for opp in cluster.opps:
             of = dynamic_of(power, program, opp.khz)
             to = loop_dynamic(power, cluster, activity, opp.khz)
@@ -82,7 +82,7 @@ def record_of(command: str) -> dict[str, Any]:
     asked = [resolve(_request(each)) for each in meters]
     platform, activity = asked[0].platform, asked[0].activity
     metered = load_events_of(platform, METERED)
-    if metered is None:
+    if not metered:
         raise RequestError(
             f"{METERED}: no events: run python -m research.rail_activity --measure {PLATFORM} "
             "(needs gem5)"

@@ -23,6 +23,7 @@ def _opp(ns: float, **events: float) -> dict[str, Any]:
 
 #: Two cycles and a ns.
 LITTLE = {
+    "conditions": "warm",
     "cycles": 2.0,
     "memory_ns": 1.0,
     "opps": {
@@ -30,13 +31,17 @@ LITTLE = {
         "950000": _opp(1 + 2 / 0.95, **{LOADS: 0.3, MISSES: 0.01}),
     },
 }
-BIG = {"cycles": 1.0, "memory_ns": 0.0, "opps": {"1000000": _opp(1.0, **{LOADS: 0.25})}}
+BIG = {
+    "conditions": "cold",
+    "cycles": 1.0,
+    "memory_ns": 0.0,
+    "opps": {"1000000": _opp(1.0, **{LOADS: 0.25})},
+}
 RECORD = {
     "schema": 1,
     "platform": "juno-r2",
     "program": NAME,
     "provenance": {"gem5": "24.0.0.1"},
-    "conditions": "none",
     "clusters": {"little": LITTLE, "big": BIG},
 }
 
@@ -51,11 +56,11 @@ def _write(platform: Platform, folder: Path, record: object) -> Path:
 def test_events_are_linear_in_the_period_between_opps_and_the_nearest_beyond(
     juno: Platform, tmp_path: Path
 ) -> None:
-    assert load_events_of(juno, NAME, tmp_path) is None
+    assert load_events_of(juno, NAME, tmp_path) == {}
     assert _write(juno, tmp_path, RECORD) == tmp_path / "events" / "juno-r2" / "hash.json"
     found = load_events_of(juno, NAME, tmp_path)
-    assert found is not None
-    little, big = found
+    assert list(found) == ["little", "big"]
+    little, big = found.values()
     assert little.ns(800_000) == pytest.approx(1 + 2 / 0.8)
     assert little.events(450_000) == {LOADS: 0.2}
     assert little.events(950_000) == {LOADS: 0.3, MISSES: 0.01}
@@ -65,7 +70,9 @@ def test_events_are_linear_in_the_period_between_opps_and_the_nearest_beyond(
     middle = round(1e6 / ((1 / 0.45 + 1 / 0.95) / 2))
     assert little.events(middle) == pytest.approx({LOADS: 0.25, MISSES: 0.005}, rel=1e-5)
     assert big.events(600_000) == big.events(1_200_000) == {LOADS: 0.25}
-    assert encoded(little) == LITTLE
+    assert encoded(little, "warm") == LITTLE
+    _write(juno, tmp_path, RECORD | {"clusters": {"big": BIG}})
+    assert load_events_of(juno, NAME, tmp_path) == {"big": big}
 
 
 WRONG: dict[str, dict[str, Any]] = {
@@ -85,7 +92,7 @@ WRONG: dict[str, dict[str, Any]] = {
         }
     },
     "too many cycles": {"clusters": {"little": LITTLE | {"cycles": 2.5}, "big": BIG}},
-    "no big cluster": {"clusters": {"little": LITTLE}},
+    "another cluster": {"clusters": {"little": LITTLE, "mid": BIG}},
 }
 
 
@@ -101,4 +108,4 @@ def test_a_wrong_file_is_one_line(
 
 def test_committed_files_are_of_platforms_that_exist() -> None:
     for path in sorted((ACTIVITY / FOLDER).glob("*/*")):
-        assert load_events_of(load_platform(path.parent.name), path.stem) is not None, path
+        assert load_events_of(load_platform(path.parent.name), path.stem), path

@@ -44,9 +44,10 @@ def test_a_program_that_waits_has_fewer_events_a_cycle_at_a_faster_clock() -> No
     assert dynamic_of(power, program, 1_000_000).events_w / slow.events_w == pytest.approx(7 / 5)
 
 
-def _cycle_each(juno: Platform, loads: float) -> list[ClusterEvents]:
+def _cycle_each(juno: Platform, loads: float) -> dict[str, ClusterEvents]:
     opps = (OppEvents(800_000, 1000, 1.25, {LOADS: loads}),)
-    return [ClusterEvents("sysbench-cpu", c.name, 1.0, 0.0, opps) for c in juno.clusters]
+    names = [cluster.name for cluster in juno.clusters]
+    return {name: ClusterEvents("sysbench-cpu", name, 1.0, 0.0, opps) for name in names}
 
 
 def test_a_busy_cpu_is_billed_for_the_loop_and_its_idle_power_stays(
@@ -99,3 +100,5 @@ def test_without_measured_rails_or_counted_events_there_is_nothing_to_move(
     unmetered = replace(juno, billing=replace(juno.billing, offers=("published", "derived")))
     with pytest.raises(RequestError, match="offers no measured power"):
         moved_to_loop(unmetered, juno_activity, rows)
+    with pytest.raises(RequestError, match="big: no events of what was metered"):
+        moved_to_loop(juno, juno_activity, {"little": rows["little"]})

@@ -85,6 +85,13 @@ def test_a_program_that_waits_has_no_figures(juno: Platform) -> None:
         evaluate("hash", juno.clusters[0], _rows(on_ns=1000.0))
 
 
+def test_a_time_that_no_line_fits_has_no_figures(juno: Platform) -> None:
+    slower = pl.when((pl.col("khz") == 800_000) & (pl.col("cpu") == 0)).then(1.3).otherwise(1.0)
+    rows = _rows().with_columns(pl.col("instructions") / slower)
+    with pytest.raises(EascopeError, match=r"hash on little: an OPP is .* from the fit"):
+        evaluate("hash", juno.clusters[0], rows)
+
+
 def test_an_opp_without_a_row_is_an_error(juno: Platform) -> None:
     rows = _rows().filter(pl.col("khz") != 800_000)
     with pytest.raises(EascopeError, match="little: no row at 800000 kHz"):
