@@ -425,10 +425,11 @@ def cores(events: Mapping[str, Mapping[str, ClusterEvents]]) -> Iterator[list[An
         for cluster in clusters.values():
             fastest = cluster.opps[-1]
             ipc = 1e6 / (fastest.khz * fastest.ns)
-            yield [program, cluster.name, ipc, cluster.cycles, cluster.memory_ns]
+            residual = 100 * cluster.residual
+            yield [program, cluster.name, ipc, cluster.cycles, cluster.memory_ns, residual]
 
 
-CORES = ("program", "cluster", "ipc", "cycles", "memory_ns")
+CORES = ("program", "cluster", "ipc", "cycles", "memory_ns", "residual_percent")
 
 
 def record_of(command: str) -> dict[str, Any]:

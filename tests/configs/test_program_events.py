@@ -91,7 +91,7 @@ WRONG: dict[str, dict[str, Any]] = {
             "big": BIG | {"opps": {"1000000": _opp(1.0, **{LOADS: -0.1})}},
         }
     },
-    "too many cycles": {"clusters": {"little": LITTLE | {"cycles": 2.5}, "big": BIG}},
+    "too many cycles": {"clusters": {"little": LITTLE | {"cycles": 2500}, "big": BIG}},
     "another cluster": {"clusters": {"little": LITTLE, "mid": BIG}},
 }
 

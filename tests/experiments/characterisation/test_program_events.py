@@ -85,11 +85,11 @@ def test_a_program_that_waits_has_no_figures(juno: Platform) -> None:
         evaluate("hash", juno.clusters[0], _rows(on_ns=1000.0))
 
 
-def test_a_time_that_no_line_fits_has_no_figures(juno: Platform) -> None:
+def test_how_far_the_time_is_from_the_fit_is_known(juno: Platform) -> None:
+    assert evaluate("hash", juno.clusters[0], _rows()).residual < 1e-4
     slower = pl.when((pl.col("khz") == 800_000) & (pl.col("cpu") == 0)).then(1.3).otherwise(1.0)
     rows = _rows().with_columns(pl.col("instructions") / slower)
-    with pytest.raises(EascopeError, match=r"hash on little: an OPP is .* from the fit"):
-        evaluate("hash", juno.clusters[0], rows)
+    assert 0.1 < evaluate("hash", juno.clusters[0], rows).residual < 0.3
 
 
 def test_an_opp_without_a_row_is_an_error(juno: Platform) -> None:
