@@ -9,6 +9,7 @@ newest version are taken; cover letters and replies are left out. A plain diff, 
 from __future__ import annotations
 
 import email
+import email.policy
 import gzip
 import re
 import tempfile
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from eascope.host.errors import RequestError
 from eascope.host.proc import CommandFailed, need, run
+from eascope.kernels.diffs import as_git
 from eascope.kernels.patch_series import changes_something
 
 ALLOWED = (
@@ -37,9 +39,6 @@ _SIGNATURE = re.compile(rb"\n-- \n\d[^\n]*\s*\Z")
 _GZIP = b"\x1f\x8b"
 _BASE = re.compile(rb"^base-commit: (\S+)", re.MULTILINE)
 _DIFF = b"\ndiff --git "
-#: Names of a file before and after, in a diff that git did not make: ``linux-6.12/kernel/fork.c~``.
-_NAMES = re.compile(rb"^--- (\S+).*\n\+\+\+ (\S+).*\n(?=@@ )", re.MULTILINE)
-_NO_FILE = b"/dev/null"
 #: Where quilt and dpkg-source say which patches of a folder there are, and in which order.
 _ORDER = "series"
 
@@ -71,17 +70,20 @@ def read_patches(text: str) -> dict[str, bytes]:
     """
     path = Path(text).expanduser()
     with tempfile.TemporaryDirectory() as folder:
-        if path.is_dir():
-            files = _of_folder(path, text, Path(folder))
-        elif path.is_file():
-            files = _of_mbox(path, text, Path(folder))
+        if (path / _ORDER).is_file():
+            chosen = _in_order(path, text, Path(folder))
+        elif path.is_dir():
+            chosen = _series(text, _of_folder(path, text, Path(folder)), whole=False)
         else:
-            files = _of_commits(text, Path(folder))
-        mails = [mail for file in files if (mail := _read_mail(file))]
-    if not mails:
-        raise RequestError(f"{text!r}: no patch in its {len(files)} mails; expected {ALLOWED}")
-    # Somebody chose the files of a folder; an archive that lacks a patch is broken.
-    chosen = _series(text, mails, whole=not path.is_dir())
+            place = Path(folder)
+            files = _of_mbox(path, text, place) if path.is_file() else _of_commits(text, place)
+            mails = [mail for file in files if (mail := _read_mail(file))]
+            if not mails:
+                raise RequestError(
+                    f"{text!r}: no patch in its {len(files)} mails; expected {ALLOWED}"
+                )
+            # An archive that lacks a patch is broken.
+            chosen = _series(text, mails, whole=True)
     return {
         f"{number:04}-{_as_file(mail.subject)}.patch": mail.patch
         for number, mail in enumerate(chosen, start=1)
@@ -99,32 +101,74 @@ def base_commit(text: str) -> str:
     return stated[-1].decode() if stated else ""
 
 
-def _of_folder(path: Path, text: str, folder: Path) -> list[Path]:
+def _of_folder(path: Path, text: str, folder: Path) -> list[Mail]:
+    """The mails with a patch that somebody chose, by the names of their files."""
     files = sorted(file for end in ("patch", "eml") for file in path.glob(f"*.{end}"))
-    if (order := path / _ORDER).is_file():
-        lines = (
-            line.split("#")[0].split() for line in order.read_text("utf8", "replace").split("\n")
-        )
-        files = [path / words[0] for words in lines if words]
-        if missing := [file.name for file in files if not file.is_file()]:
-            raise RequestError(f"{text!r}: its file {_ORDER} names {missing[0]}; no such file")
     if not files:
         raise RequestError(f"{text!r}: no file *.patch or *.eml; expected {ALLOWED}")
-    (folder / "as-mails").mkdir()
-    mails = [folder / "as-mails" / f"{number:06}" for number in range(len(files))]
-    for file, mail in zip(files, mails, strict=True):
-        mail.write_bytes(_as_mail(file, _content(file, text)))
-    return _split(mails, folder)
+    mails: list[Mail] = []
+    count = 0
+    unnumbered: list[str] = []
+    for number, file in enumerate(files):
+        content, place = _content(file, text), folder / f"{number:06}"
+        place.mkdir()
+        (place / "mail").write_bytes(
+            _as_mail(file, content) if file.suffix == ".patch" else content
+        )
+        split = _split([place / "mail"], place)
+        count += len(split)
+        read = [mail for each in split if (mail := _read_mail(each))]
+        mails += read
+        if file.suffix == ".patch":
+            unnumbered += [file.name for mail in read if not mail.total]
+    if not mails:
+        raise RequestError(f"{text!r}: no patch in its {count} mails; expected {ALLOWED}")
+    if unnumbered and any(mail.total for mail in mails):
+        raise RequestError(
+            f"{text!r}: {unnumbered[0]} has no place among patches with numbers; give the order of "
+            f"all in a file {_ORDER}"
+        )
+    return mails
+
+
+def _in_order(path: Path, text: str, folder: Path) -> list[Mail]:
+    """The patches that quilt's file of a folder names, one for each line."""
+    mails = []
+    for number, line in enumerate((path / _ORDER).read_text("utf8", "replace").split("\n"), 1):
+        name, *options = line.partition("#")[0].split() or [""]
+        if not name:
+            continue
+        where = f"{text!r}: {_ORDER}: line {number} = {line.strip()!r}"
+        if options not in ([], ["-p0"], ["-p1"]):
+            raise RequestError(f"{where}: allowed: a file, then -p0 or -p1")
+        if not (path / name).is_file():
+            raise RequestError(f"{where}: no such file")
+        (folder / "mail").write_bytes(_as_mail(path / name, _content(path / name, text)))
+        mail = _read_mail(folder / "mail", int(options[0][2:]) if options else None)
+        if mail is None:
+            raise RequestError(f"{where}: it changes nothing that patch(1) can change")
+        mails.append(mail)
+    if not mails:
+        raise RequestError(f"{text!r}: its file {_ORDER} names no patch")
+    return mails
 
 
 def _as_mail(file: Path, content: bytes) -> bytes:
-    """``content``, with the head of a mail if it has none and is a diff."""
+    """``content`` as the mail of a patch, if it is a diff or has another subject."""
     content = content.replace(b"\r\n", b"\n")
-    if re.search(rb"^From:? ", _head(content), re.MULTILINE) or not changes_something(content):
+    if not changes_something(content):
         return content
-    subject = re.sub(r"^\d+-|[-_]+", " ", file.stem).strip()
-    head = f"From: unknown <unknown@unknown.invalid>\nSubject: [PATCH] {subject}\n\n"
-    return head.encode() + content
+    head = email.message_from_bytes(content, policy=email.policy.default)
+    mail = content.startswith(b"From ") or head["From"] is not None
+    subject = " ".join(str(head["Subject"] or "").split())
+    sender = b"" if mail else b"From: unknown <unknown@unknown.invalid>\n"
+    if not subject:
+        name = re.sub(r"^\d+-|[-_]+", " ", file.stem).strip() or "patch"
+        line = f"Subject: [PATCH] {name}\n".encode(errors="replace")
+        return content if mail else sender + line + b"\n" + content
+    if _prefix(subject)[0] is None and not re.match(r"re:", subject, re.IGNORECASE):
+        content = re.sub(rb"^Subject:", b"Subject: [PATCH]", content, count=1, flags=re.I | re.M)
+    return sender + content
 
 
 def _head(mail: bytes) -> bytes:
@@ -135,7 +179,9 @@ def _head(mail: bytes) -> bytes:
 def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
     """The mails of an mbox, compressed or not, each in a file below ``folder``."""
     content = _content(path, text)
-    (folder / "mbox").write_bytes(_as_mail(path, content))
+    head = email.message_from_bytes(content)
+    mails = content.startswith(b"From ") or head["From"] is not None
+    (folder / "mbox").write_bytes(content if mails else _as_mail(path, content))
     try:
         # lore's archives escape lines of mails that begin with "From " as mboxrd does.
         how = ["--mboxrd"] if content.startswith(b"From mboxrd@") else []
@@ -223,8 +269,11 @@ def git(*arguments: str, stdin: bytes | None = None) -> bytes:
     return run([need("git", "git"), *arguments], env=_PLAIN, stdin=stdin, label="git")
 
 
-def _read_mail(file: Path) -> Mail | None:
-    """The mail in ``file`` if it has a patch; a reply never has one, whatever it quotes."""
+def _read_mail(file: Path, strip: int | None = None) -> Mail | None:
+    """The mail in ``file`` if it has a patch; a reply never has one, whatever it quotes.
+
+    :param strip: as `eascope.kernels.diffs.as_git`.
+    """
     content = file.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         message, diff = Path(folder) / "message", Path(folder) / "diff"
@@ -245,8 +294,6 @@ def _read_mail(file: Path) -> Mail | None:
         return None
     version = re.search(r"\bv(\d+)\b", prefix, re.IGNORECASE)
     head = email.message_from_bytes(content)
-    if b"diff --git " not in changes:
-        changes = _NAMES.sub(_as_git, changes)
     return Mail(
         subject=subject,
         version=int(version[1]) if version else 1,
@@ -254,19 +301,8 @@ def _read_mail(file: Path) -> Mail | None:
         total=total,
         ident=str(head.get("Message-ID", "")).strip(),
         answers=str(head.get("In-Reply-To", "")).strip(),
-        patch=_patch(fields, subject, body, changes),
+        patch=_patch(fields, subject, body, as_git(changes, strip)),
     )
-
-
-def _as_git(names: re.Match[bytes]) -> bytes:
-    """The head of a file's changes as git writes it."""
-    old, new = names[1], names[2]
-    path = (old if new == _NO_FILE else new).partition(b"/")[2]
-    mode = {old: b"new file mode 100644\n", new: b"deleted file mode 100644\n"}.get(_NO_FILE, b"")
-    before, after = (
-        name if name == _NO_FILE else side + path for side, name in ((b"a/", old), (b"b/", new))
-    )
-    return b"diff --git a/%s b/%s\n%s--- %s\n+++ %s\n" % (path, path, mode, before, after)
 
 
 def _prefix(subject: str) -> tuple[str | None, str]:

@@ -32,9 +32,8 @@ ALLOWED = (
 #: Seconds for b4 to fetch a thread.
 FETCH_S = 120
 _IDENT = re.compile(r"(?:https?://\S+/|<)?([^\s/@<>]+@[^\s/@<>]+?)>?(?:/\S*)?")
-_DIFF = re.compile(rb"(diff --git |--- )\S")
-#: What builds for arm64 do not read; they take some files of 32 bits.
-_OTHER_MACHINES = re.compile(r"arch/(?!arm/|arm64/|Kconfig)")
+#: Other architectures; arm64 builds some files of arch/arm.
+_OTHER_ARCHITECTURES = re.compile(r"arch/(?!arm/|arm64/|Kconfig)")
 _TAG = re.compile(r"v(\d+\.\d+)(\.\d+)?")
 
 
@@ -70,8 +69,12 @@ class Posted:
 
 
 def _left_out(diff: bytes) -> bool:
-    path = diff.partition(b"\n")[0].rpartition(b" b/")[2].decode(errors="replace")
-    return bool(_OTHER_MACHINES.match(path)) or any(fnmatch(path, left) for left in LEFT_OUT)
+    """True if no build reads the file, under its old name nor under its new one."""
+    names = diff.partition(b"\n")[0].decode(errors="replace").removeprefix("diff --git a/")
+    return all(
+        _OTHER_ARCHITECTURES.match(path) or any(fnmatch(path, left) for left in LEFT_OUT)
+        for path in names.split(" b/")
+    )
 
 
 def posted(what: str, tree: Path) -> Posted:
@@ -80,8 +83,6 @@ def posted(what: str, tree: Path) -> Posted:
     :raises RequestError: one line: it names no patch, or cannot be fetched.
     """
     path = Path(what).expanduser()
-    if path.is_file() and _DIFF.match(path.read_bytes()):
-        return Posted({path.name: path.read_bytes()})
     if path.exists():
         return Posted(read_patches(what), base_commit(what), config_text(path))
     ident = _IDENT.fullmatch(what)

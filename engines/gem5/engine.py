@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import polars as pl
+
 from eascope.configs.activity import Activity, measured_ipc
 from eascope.configs.layout import Layout
 from eascope.configs.platform import Platform
@@ -32,7 +34,13 @@ from eascope.engines.gem5.checkpoint import KIND as CHECKPOINT
 from eascope.engines.gem5.checkpoint import BootFacts, checkpoint, checkpoint_key
 from eascope.engines.gem5.eliding_copy import COPY
 from eascope.engines.gem5.elision import elision, mixtures
-from eascope.engines.gem5.files import join_pieces, save_counters, save_marks, save_statistics
+from eascope.engines.gem5.files import (
+    join_pieces,
+    read_rows,
+    save_counters,
+    save_marks,
+    save_statistics,
+)
 from eascope.engines.gem5.inside.request import SampleTimes
 from eascope.engines.gem5.layout import LAYOUT
 from eascope.engines.gem5.process import TERMINAL, Gem5Ended, supervise
@@ -48,7 +56,7 @@ from eascope.engines.gem5.provider import (
 from eascope.engines.gem5.request import Gem5Settings, RequestFiles, request_of, settings_of
 from eascope.engines.gem5.samples import CpuSample, read_samples
 from eascope.engines.gem5.settings import BOOT, DEFAULT_MODE, MODES, RUN_MODES, has_pipelines
-from eascope.engines.records import CONSOLE, START, Traits
+from eascope.engines.records import CONSOLE, READY, START, Traits
 from eascope.host.cache import sha256_file
 from eascope.host.errors import EascopeError, unknown
 from eascope.host.scratch import scratch
@@ -182,25 +190,57 @@ class Gem5Engine:
         :param times: of the samples, from the mark on.
         :raises EngineFailed: when the guest ends before its last sample.
         """
+        files = self._started(machine, folder, START, on_progress)
+        request = request_of(settings_of(machine, self.mode), files)
+        request["samples"] = times
+        supervise(request, folder, "samples", STALL_S, on_progress)
+        return read_samples(folder, machine.platform)
+
+    def observe(
+        self,
+        machine: Machine,
+        folder: Path,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> pl.DataFrame:
+        """Run the machine's script to its ``barrier`` on atomic CPUs; then to its end; the rows.
+
+        The rows are those between its ``start`` and ``stop``, which follow the barrier. The machine
+        is saved at the barrier.
+
+        :param folder: an empty folder for gem5's files.
+        :raises EngineFailed: when the guest does not end as it should.
+        """
+        files = self._started(machine, folder, READY, on_progress)
+        supervise(request_of(settings_of(machine, self.mode), files), folder, "exit", STALL_S, None)
+        table, _ = read_rows(folder)
+        return table
+
+    def _started(
+        self,
+        machine: Machine,
+        folder: Path,
+        mark: int,
+        on_progress: Callable[[float], None] | None,
+    ) -> RequestFiles:
+        """The files of a run from the script's ``mark`` on, to which atomic CPUs have gone."""
         script = folder / "script"
         script.write_bytes(machine.script)
         booted = self._checkpoint(machine, STALL_S, on_progress)
         files = replace(self._files(machine), script=script, checkpoint_in=booted)
         key = {"booted": booted.parent.name, "script": sha256_file(script)}
+        if mark != START:
+            key["mark"] = str(mark)
 
         def start(state: Path) -> BootFacts:
             settings = settings_of(machine, BOOT)
             request = request_of(settings, replace(files, checkpoint_out=state))
-            request["save_at"] = START
+            request["save_at"] = mark
             with scratch(state.parent, self.name) as own:
                 ended = supervise(request, own, "checkpoint", STALL_S, on_progress)
             return BootFacts(round(ended.host_s, 3), ended.sim_ns, ended.instructions)
 
         started = checkpoint(key, start, f"checkpoint of {machine.platform.name}: programs run")
-        request = request_of(settings_of(machine, self.mode), replace(files, checkpoint_in=started))
-        request["samples"] = times
-        supervise(request, folder, "samples", STALL_S, on_progress)
-        return read_samples(folder, machine.platform)
+        return replace(files, checkpoint_in=started)
 
     def _collect(self, folder: Path, out: Path, ended: Gem5Ended, boot_s: float) -> EngineRun:
         code = (folder / "exit-code").read_text() if (folder / "exit-code").is_file() else "none"

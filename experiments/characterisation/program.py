@@ -118,10 +118,10 @@ def _served(kind: Kind) -> bool:
     return bool(kind.server or kind.is_server)
 
 
-def levels(cluster: Cluster) -> list[int]:
+def levels(cluster: Cluster, most: int = LEVELS) -> list[int]:
     """The kHz at which a cluster is measured, from the slowest on."""
     last = len(cluster.opps) - 1
-    count = min(LEVELS, len(cluster.opps))
+    count = min(most, len(cluster.opps))
     places = {round(number * last / max(1, count - 1)) for number in range(count)}
     return [cluster.opps[place].khz for place in sorted(places)]
 

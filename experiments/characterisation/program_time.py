@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy import stats
@@ -76,7 +76,8 @@ def program_time(program: str, cluster: Cluster, samples: Iterable[CpuSample]) -
             "it ended, it sleeps, or nearly all of its time is the kernel's"
         )
     rows = tuple(_samples(khz, own) for khz, own in sorted(by_khz.items()))
-    cycles, memory_ns = _parts(program, cluster, rows)
+    ipc = {row.khz: row.instructions / row.cycles for row in rows}
+    cycles, memory_ns = time_parts(program, cluster.name, ipc)
     return ProgramTime(cluster.name, digits(cycles), digits(memory_ns), rows)
 
 
@@ -100,10 +101,12 @@ def interval(samples: Sequence[tuple[float, float]]) -> float:
     return float(stats.t.ppf((1 + LEVEL) / 2, count - 1)) * error / ratio
 
 
-def _parts(program: str, cluster: Cluster, rows: Sequence[ProgramSamples]) -> tuple[float, float]:
-    """Cycles and memory time; a time that noise makes negative is 0."""
-    ipc = {row.khz: row.instructions / row.cycles for row in rows}
-    fitted = kernel_time(KernelActivity(program, cluster.name, ipc, {}))
+def time_parts(program: str, cluster: str, ipc: Mapping[int, float]) -> tuple[float, float]:
+    """Cycles and memory time in ns of an instruction; a time that noise makes negative is 0.
+
+    :param ipc: instructions per cycle, by kHz.
+    """
+    fitted = kernel_time(KernelActivity(program, cluster, ipc, {}))
     if fitted is None or fitted.memory_ns < 0 or fitted.cycles <= 0:
         # Least squares of the relative error with cycles alone.
         total, squares = math.fsum(ipc.values()), math.fsum(item**2 for item in ipc.values())

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eascope.experiments.cli.main import main
+from eascope.host.errors import RequestError
 from eascope.kernels import variants
 from eascope.kernels.mails import read_patches
 from eascope.kernels.patch_series import series_patches
@@ -161,32 +162,50 @@ def test_each_form_of_a_source_gives_the_same_patches(home: Path, author: Path) 
         assert read_patches(str(other)) == plain
 
 
-@pytest.mark.parametrize(
-    "names", ["a/{} b/{}", "linux-6.12/{}~ linux/{}", "linux.orig/{} linux/{}"]
-)
-def test_a_diff_is_a_patch_of_an_unknown_author(home: Path, author: Path, names: str) -> None:
-    """Of git, diff or quilt; in the order of quilt's file."""
+def test_a_series_file_names_every_patch_and_its_place(home: Path, author: Path) -> None:
+    """A diff, a mail without a prefix and mails with other numbers; comments and options."""
     folder = home / "quilt"
     folder.mkdir()
-    diffs = []
-    for name, commit in (("zz-first.patch", "main~"), ("aa-second.patch", "main")):
-        old, new = names.format(*2 * ["kernel/sched/fair.c"]).split()
-        hunks = git(author, "diff", f"{commit}~", commit).partition("@@")[2]
-        time = "\t2026-11-30 12:00:00.000000000 +0000"
-        diffs.append(f"--- {old}{time}\n+++ {new}{time}\n@@{hunks}\n")
-        (folder / name).write_text(f"Why, in words.\n\n{diffs[-1]}")
-    (folder / "left-out.patch").write_text("nothing\n")
-    (folder / "series").write_text("zz-first.patch\naa-second.patch # why\n")
+    _, first, second = posted(author)
+    hunks = git(author, "diff", "main~2", "main~").partition("@@")[2]
+    names = ["--- linux.orig/kernel/sched/fair.c\t2026", "+++ linux/kernel/sched/fair.c\t2026"]
+    (folder / "zz-first.patch").write_text("\n".join(["Why.", "", *names, f"@@{hunks}", ""]))
+    (folder / "suse").mkdir()
+    (folder / "suse/second").write_text(re.sub(r"\[PATCH.*?\] ", "", second))
+    (folder / "left-out.patch").write_text(first)
+    order = folder / "series"
+    order.write_text("# of quilt\n\nzz-first.patch -p1\nsuse/second # why\n")
     plain = read_patches(f"{author}@start..main").values()
     read = read_patches(str(folder))
-    assert list(read) == ["0001-zz-first.patch", "0002-aa-second.patch"]
+    assert [*read] == ["0001-zz-first.patch", "0002-sched-fair-Fifteen-and-more.patch"]
     for mine, git_s in zip(read.values(), plain, strict=True):
-        assert mine[mine.index(b"--- a/") :] == git_s[git_s.index(b"--- a/") :]
-        assert b"From: unknown <unknown@unknown.invalid>" in mine
-        assert b"\n\nWhy, in words.\n" in mine
-    (home / "one.diff").write_text(diffs[0])
-    assert list(read_patches(str(home / "one.diff"))) == ["0001-one.patch"]
+        assert mine[mine.index(b"diff --git") :] == git_s[git_s.index(b"diff --git") :]
+    assert b"\nFrom: unknown <unknown@unknown.invalid>\n" in read["0001-zz-first.patch"]
+    assert b"\n\nWhy.\n" in read["0001-zz-first.patch"]
     assert imported(folder, "--name", "mine") == 0
+    (folder / "zz-first.patch").write_text(second)
+    (folder / "suse/second").write_text(first)
+    assert [b"Fifteen" in patch for patch in read_patches(str(folder)).values()] == [True, False]
+    (folder / "empty").write_text("Subject: nothing\n\n")
+    for line, words in (
+        ("x.patch", "line 1 = 'x.patch': no such file"),
+        ("zz-first.patch -R", "line 1 = 'zz-first.patch -R': allowed: a file, then -p0 or -p1"),
+        ("empty", "line 1 = 'empty': it changes nothing"),
+        ("# none", "its file series names no patch"),
+    ):
+        order.write_text(line)
+        with pytest.raises(RequestError, match=re.escape(words)):
+            read_patches(str(folder))
+
+
+def test_a_diff_among_numbered_patches_is_not_dropped(home: Path, author: Path) -> None:
+    folder = home / "some"
+    folder.mkdir()
+    _, first, _ = posted(author)
+    (folder / "0001-five.patch").write_text(first)
+    (folder / "more.patch").write_text("diff --git" + first.partition("\ndiff --git")[2])
+    with pytest.raises(RequestError, match=r"more\.patch has no place among patches with numbers"):
+        read_patches(str(folder))
 
 
 @pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
@@ -369,7 +388,7 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
         (home / "nil", ["--name", "x"], "git reads no mail there"),
         (home / "short.gz", ["--name", "x"], "short.gz"),
         (home / "empty", ["--name", "x"], "no file *.patch or *.eml"),
-        (home / "order", ["--name", "x"], "its file series names x.patch; no such file"),
+        (home / "order", ["--name", "x"], "line 3 = 'x.patch -p1': no such file"),
         (home / "letter", ["--name", "x"], "no patch in its 1 mails"),
         (home / "nothing", ["--name", "x"], "no such file"),
         (f"{author}@main", ["--name", "x"], "range 'main'"),

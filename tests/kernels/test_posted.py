@@ -74,7 +74,9 @@ def test_a_date_makes_no_other_kernel(linux: Path, tmp_path: Path) -> None:
 def test_a_diff_is_a_patch(linux: Path, tmp_path: Path) -> None:
     file = tmp_path / "my.diff"
     file.write_text(git(linux, "diff", "old..main") + "\n")
-    assert posted(str(file), linux).patches == {"my.diff": file.read_bytes()}
+    [(name, patch)] = posted(str(file), linux).patches.items()
+    assert name == "0001-my.patch"
+    assert changed_text(patch) == changed_text(file.read_bytes())
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,13 @@ from eascope.configs.platform import Platform
 from eascope.engines.base import Machine as EngineMachine
 from eascope.engines.gem5 import engine
 from eascope.engines.gem5.engine import Gem5Engine
+from eascope.engines.gem5.inside.request import RowsFacts
+from eascope.engines.gem5.inside.rows import write_rows
 from eascope.engines.gem5.inside.sampling import steady
 from eascope.engines.gem5.inside.session import Session
 from eascope.engines.gem5.process import Gem5Ended
 from eascope.engines.gem5.samples import CpuSample, ModeCount, read_samples
-from eascope.engines.records import START, STOP
+from eascope.engines.records import READY, START, STOP
 from eascope.host.errors import EascopeError
 
 US = 1_000_000  # ticks
@@ -234,3 +236,36 @@ def test_the_machine_is_saved_at_the_windows_start_and_sampled_from_there(
     assert Path(first["checkpoint_in"], "m5.cpt").read_text() == "saved"
     # More samples cost no second start.
     assert again["checkpoint_in"] == first["checkpoint_in"]
+
+
+def test_a_machine_is_saved_at_the_scripts_barrier_and_observed_to_its_end(
+    tmp_path: Path, linux_like: EngineMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs of gem5 again; the rows are those that the second one leaves."""
+    asked: list[tuple[Any, str]] = []
+
+    def supervise(request: Any, folder: Path, wanted: str, *_: Any) -> Gem5Ended:
+        asked.append((request, wanted))
+        if wanted == "checkpoint":
+            state = Path(request["checkpoint_out"])
+            state.mkdir(parents=True)
+            (state / "m5.cpt").write_text("saved")
+        else:
+            facts: RowsFacts = {"marks": [(2, 5)], "transitions": {}, "instructions": 7}
+            write_rows(folder, ["cluster", "cpu"], [[0.0, 4.0], [1.0, -1.0]], facts)
+        return Gem5Ended()
+
+    booted = tmp_path / "booted" / "state"
+    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(engine, "supervise", supervise)
+    monkeypatch.setattr(engine, "boot_loader", lambda *_: tmp_path / "boot")
+    monkeypatch.setattr(Gem5Engine, "_checkpoint", lambda *_: booted)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    rows = Gem5Engine(mode="detailed").observe(linux_like, folder)
+    assert rows.rows() == [(0.0, 4.0), (1.0, -1.0)]
+    (start, saved), (run, ended) = asked
+    assert (start["mode"], start["save_at"], saved) == ("boot", READY, "checkpoint")
+    assert (run["mode"], ended) == ("detailed", "exit")
+    assert "samples" not in run
+    assert Path(run["checkpoint_in"], "m5.cpt").read_text() == "saved"
