@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_forced,
         metavar="[first:]N",
         help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: the N "
-        "wake-ups after which the energies part most, each alone and all at once; =first:N: the "
+        "wake-ups after which the energies diverge most, each alone and all at once; =first:N: the "
         "first one of each of the N threads that make most of the difference",
     )
     seeds = parser.add_mutually_exclusive_group()
