@@ -260,14 +260,21 @@ class _State:
     def missed_uw(
         self, t_ns: int, pid: int, seen: Sequence[int], utils: Sequence[float]
     ) -> float | None:
-        """The least power that a thread adds to a cluster of which no CPU was ``seen``."""
+        """The least power that a thread adds to a cluster of which no CPU was ``seen``.
+
+        :param utils: what it adds to CPUs; their loads are read one after the other, so one may be
+            at most 0, and tells nothing.
+        """
+        util = min((each for each in utils if each > 0), default=None)
+        if util is None:
+            return None
         powers = [
             uw
             for cluster in self._clusters
-            if utils and not {*seen} & {*cluster.cpus}
+            if not {*seen} & {*cluster.cpus}
             for cpu in cluster.cpus
             if cpu in self._may[pid] and self._idle(cpu, t_ns)
-            for uw in [self._powers[cpu].alone_uw(self._khz(cluster.index, t_ns), min(utils))]
+            for uw in [self._powers[cpu].alone_uw(self._khz(cluster.index, t_ns), util)]
             if uw is not None
         ]
         return min(powers, default=None)

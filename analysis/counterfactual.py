@@ -137,8 +137,8 @@ def named(side: Side, pairs: Iterable[tuple[Decision, Decision]]) -> Iterator[Ch
     table = table.select(since_start, "pid", "activation", "chosen")
     for one, other in pairs:
         own = table.filter(pl.col("pid") == one.pid)
-        if one.kind == FORK:  # its event comes after the choice
-            own = own.filter(pl.col("t_ns") <= one.t_ns).tail(1)
+        if one.kind == FORK:  # its event comes after the choice; the pid may have been another's
+            own = own.filter(pl.col("t_ns") <= one.t_ns).tail(1).filter(pl.col("activation") == 0)
         else:
             own = own.filter(pl.col("t_ns") >= one.t_ns)
         stream = side.streams.streams[one.about].decisions
@@ -271,11 +271,23 @@ class Counterfactual:
 
     @property
     def table(self) -> Table:
-        """A line for each run."""
+        """A line for each run, with how many of its decisions the kernel forced."""
         unit = self.diff.a.derived.cell.work.unit
-        sides = [("A", self.diff.a), *((each.name, each.side) for each in self.repeated)]
-        rows = [_row(name, self._facts(side)) for name, side in [*sides, ("B", self.diff.b)]]
-        heads = ("run", "energy (mJ)", "- A (mJ)", "% of B - A", f"mJ per {unit}", "latency (us)")
+        forced = [
+            (each.name, f"{each.outcomes.count(FORCED)} of {len(each.choices)}", each.side)
+            for each in self.repeated
+        ]
+        sides = [("A", "", self.diff.a), *forced, ("B", "", self.diff.b)]
+        rows = [_row(name, of, self._facts(side)) for name, of, side in sides]
+        heads = (
+            "run",
+            "forced",
+            "energy (mJ)",
+            "- A (mJ)",
+            "% of B - A",
+            f"mJ per {unit}",
+            "latency (us)",
+        )
         return Table.of(heads, rows)
 
     def text(self, command: str) -> str:
@@ -303,11 +315,11 @@ def latency_us(side: Side) -> dict[str, Any] | None:
     return percentiles(waits).encode() if waits else None
 
 
-def _row(name: str, facts: dict[str, Any]) -> list[str]:
+def _row(name: str, forced: str, facts: dict[str, Any]) -> list[str]:
     per_work, waits = facts["energy_per_work_j"], facts["latency_us"]
     less = [_mj(facts["less_a_fj"]), share(facts["explained_percent"])]
     return [
-        name,
+        *(name, forced),
         f"{facts['energy_fj'] / 1e12:.3f}",
         *(["", ""] if name == "A" else less),
         "-" if per_work is None else f"{1000 * per_work:.3f}",

@@ -7,7 +7,7 @@ A seed in which nothing differs, or nothing can be forced, counts with A itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eascope.analysis.counterfactual import (
@@ -31,7 +31,8 @@ class Row:
     """The runs of one name: A, those with forced decisions, or B.
 
     :param forced_in: seeds in which the kernel forced all of their decisions; None of A and B.
-    :param percent: of the mean difference of B and A; None where it is zero.
+    :param percent: of the mean difference of B and A, with an interval where that of the difference
+        excludes zero; None where the difference is zero.
     :param latency_us: percentiles, where every seed has wake-ups.
     """
 
@@ -72,8 +73,7 @@ def _row(name: str, found: Sequence[Counterfactual]) -> Row:
         each.side if each else one.diff.b if name == "B" else one.diff.a
         for one, each in zip(found, again, strict=True)
     ]
-    less = [one.against(side).total_fj / FJ_PER_MJ for one, side in zip(found, sides, strict=True)]
-    whole = [one.diff.total_fj / FJ_PER_MJ for one in found]
+    less = [one.against(side).total_fj for one, side in zip(found, sides, strict=True)]
     forced = sum(1 for each in again if each and {*each.outcomes} == {FORCED})
     waits = [latency_us(side) for side in sides]
     known = [each for each in waits if each]
@@ -82,19 +82,25 @@ def _row(name: str, found: Sequence[Counterfactual]) -> Row:
         name,
         None if name in ("A", "B") else forced,
         mean_of([energy_fj(side) / FJ_PER_MJ for side in sides]),
-        mean_of(less),
-        _percent(less, whole),
+        mean_of([each / FJ_PER_MJ for each in less]),
+        percent_of(less, [one.diff.total_fj for one in found]),
         {key: mean_of([each[key] for each in known]) for key in keys},
     )
 
 
-def _percent(less: Sequence[float], whole: Sequence[float]) -> Estimate | None:
-    try:
-        return estimate(
-            lambda means: 100 * means["less"] / means["whole"], [{"less": less, "whole": whole}]
-        )
-    except ZeroDivisionError:
+def percent_of(less: Sequence[int], whole: Sequence[int]) -> Estimate | None:
+    """The sum of ``less`` in percent of that of ``whole``, both in fJ by seed."""
+    total = sum(whole)
+    if not total:
         return None
+    value = 100 * sum(less) / total
+    ends = mean_of(whole).interval()
+    if ends is None or ends[0] <= 0 <= ends[1]:
+        return Estimate(value, ())
+    # Without any one seed the mean is not zero, or the interval would include zero.
+    samples = {"less": less, "whole": whole}
+    varied = estimate(lambda means: 100 * means["less"] / means["whole"], [samples])
+    return replace(varied, value=value)
 
 
 def record(found: Sequence[Counterfactual], command: str) -> dict[str, Any]:

@@ -124,6 +124,8 @@ class Ladder:
             cell = self.compared.cell
             lines += [f"{cell.scenario} on {cell.platform}", *conditions(self.compared), ""]
         lines += [self._table.text(), *self._notes]
+        if self.compared:
+            lines.append(f"*: significant at 95 %, all steps together; ?: {DEPENDS} a model axis")
         return "\n".join(lines) + "\n"
 
     @property
@@ -156,7 +158,8 @@ class Ladder:
             [str(rung.number), rung.subject, *self._paper_cells(rung, marked=marked)]
             for rung in self.rungs
         ]
-        return Table.of(heads, rows, left=2).formatted(form, self.answer, NOTE)
+        note = "\n\n".join([*self._notes, NOTE])
+        return Table.of(heads, rows, left=2).formatted(form, self.answer, note)
 
     def _paper_cells(self, rung: Rung, *, marked: bool) -> list[str]:
         if rung.not_run or self.compared is None:
@@ -165,7 +168,7 @@ class Ladder:
         before, base = (self.against(rung, name) for name in (rung.before, self.base.variant))
         effects = [verdict.effects[0] if verdict else None for verdict in (before, base)]
         unsure = [
-            UNDECIDED if marked and v and not mark(v) and v.effects[0].value else ""
+            UNDECIDED if marked and v and mark(v) != "*" and v.effects[0].value else ""
             for v in (before, base)
         ]
         change, whole = (
@@ -190,7 +193,6 @@ class Ladder:
             *broken,
             f"mJ: {_energy(self.compared)}; change: from the step before that was run",
             *([f"p99: wake-up latency of {latency.row.path[1]}"] if latency else []),
-            f"*: significant at 95 %, all steps together; ?: {DEPENDS} a model axis",
         ]
 
     @property

@@ -135,9 +135,8 @@ def diff_page(diff: RunDiff, command: str) -> str:
 
     :param command: what repeats it.
     """
-    cell = diff.a.derived.cell
     variants = " against ".join(side.derived.cell.variant for side in (diff.a, diff.b))
-    title = f"{cell.scenario} on {cell.platform}: {variants}"
+    title = f"{run_diff_text.cells(diff)}: {variants}"
     seen = f'<section id="timeline"><h2>Timeline</h2>\n{timeline.section(diff)}</section>'
     body = f"{_diff_text(diff, command)}\n{seen}"
     return document(title, "", body)

@@ -21,6 +21,17 @@ def said(diff: RunDiff) -> str:
     return f"First difference: {words(diff.firsts[0])}." if diff.firsts else f"{NONE}."
 
 
+def cells(diff: RunDiff) -> str:
+    """``smoke on juno-r2, seed 0``; of both runs where that differs."""
+    both = (side.derived.cell for side in (diff.a, diff.b))
+    return of_both(*(f"{each.scenario} on {each.platform}, seed {each.seed}" for each in both))
+
+
+def of_both(a: str, b: str) -> str:
+    """What holds of A and of B, told once where it is the same."""
+    return a if a == b else f"{a} (A) and {b} (B)"
+
+
 def words(pair: Pair) -> str:
     """``wake-up 3 of small-0: CPU 1 in A (12.000 ms), CPU 4 in B (12.001 ms)``."""
     told = (_went(each, run) for each, run in zip(pair, "AB", strict=True))

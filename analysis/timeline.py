@@ -286,7 +286,7 @@ def _table(told: Sequence[Span]) -> str:
         )
     return (
         '<div class="wide"><table><caption class="note">The first difference and those after '
-        "which the energies of A and B part most until the next difference (ranked, not causal)"
+        "which the energies of A and B diverge most until the next difference (ranked, not causal)"
         f'</caption><thead><tr>{heads}<th class="left">decision</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )

@@ -25,9 +25,8 @@ from eascope.analysis.figures.common import (
 )
 from eascope.analysis.figures.placement import draw_slices, lanes
 from eascope.analysis.run_diff import RunDiff, Side, decided
-from eascope.analysis.run_diff_text import said
+from eascope.analysis.run_diff_text import cells, of_both, said
 from eascope.analysis.stream import REQUEST, Decision
-from eascope.host.errors import RequestError
 
 #: What is shown before the difference and after it, and a step of the power, in ns.
 BEFORE_NS, AFTER_NS, STEP_NS = 10_000_000, 40_000_000, 250_000
@@ -37,12 +36,7 @@ TITLE_PT = 8.5
 
 
 def svg(diff: RunDiff) -> str:
-    """The picture as SVG.
-
-    :raises RequestError: no decision differs.
-    """
-    if diff.same:
-        raise RequestError("--svg: no decision differs between the two runs")
+    """The picture as SVG, of runs in which a decision differs."""
     with style.styled():
         return style.svg_of(draw(diff), "divergence")
 
@@ -81,7 +75,8 @@ def draw(diff: RunDiff) -> Figure:
         own[0].set_title(f"{'AB'[place]}: {side.derived.cell.variant}")
         _clocks(own[1], side, shown)
         at_ms, mw = powers[place]
-        own[2].step(at_ms, np.append(mw, mw[-1:]), where="post", color=style.INK, linewidth=0.8)
+        if len(mw):  # the window may end before what is shown
+            own[2].step(at_ms, np.append(mw, mw[-1:]), where="post", color=style.INK, linewidth=0.8)
         own[2].set_ylim(0, 1.08 * most)
         own[2].set_ylabel("mW")
         _mark(own, at, decision)
@@ -98,10 +93,12 @@ def draw(diff: RunDiff) -> Figure:
 
 
 def _note(diff: RunDiff) -> Note:
-    cell = diff.a.derived.cell
+    engines = (
+        f"{engine_words(run.cell)} ({error_words(run)})" for run in (diff.a.derived, diff.b.derived)
+    )
     text = fill(
-        f"{cell.scenario} on {cell.platform}, seed {cell.seed}. Engine: {engine_words(cell)} "
-        f"({error_words(diff.a.derived)}). Dashed: the first difference. Power: the whole machine.",
+        f"{cells(diff)}. Engine: {of_both(*engines)}. Dashed: the first difference. "
+        "Power: the whole machine.",
         LINE,
     )
     return Note(wrapped(said(diff), TITLE_IN, TITLE_PT, "bold"), TITLE_PT, text, NOTE_PT)

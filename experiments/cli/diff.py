@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import argparse
 import gc
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eascope.experiments.arguments import between, count, natural
 from eascope.experiments.cli.options import Parser, add_cell, add_format, add_power, form_of
 from eascope.experiments.cli.output import print_json
-from eascope.experiments.cli.request import billing_of, request_of, warn
+from eascope.experiments.cli.request import billing_of, request_of, warn, warn_of
 from eascope.host.cache import write_atomic
 from eascope.host.errors import RequestError
 from eascope.kernels.switches import FORCED_LINES
@@ -51,13 +52,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_forced,
         metavar="[first:]N",
         help="re-run A, forcing the first differing wake-up to the CPU B chose; =N: the N "
-        "wake-ups after which the energies part most, each alone and all at once; =first:N: the "
+        "wake-ups after which the energies diverge most, each alone and all at once; =first:N: the "
         "first one of each of the N threads that make most of the difference",
     )
-    parser.add_argument(
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument(
         "--seed", type=natural, default=0, metavar="N", help="of the variants' runs (default 0)"
     )
-    parser.add_argument(
+    seeds.add_argument(
         "--seeds",
         type=count,
         metavar="N",
@@ -91,7 +93,11 @@ def _forced(text: str) -> tuple[int, bool]:
     :raises argparse.ArgumentTypeError: what is allowed.
     """
     number = text.removeprefix("first:")
-    return between(1, FORCED_LINES, number or "1"), number != text or not text
+    try:
+        return between(1, FORCED_LINES, number if text else "1"), number != text or not text
+    except argparse.ArgumentTypeError as error:
+        known = f"allowed: N or first:N, N an integer from 1 to {FORCED_LINES}"
+        raise argparse.ArgumentTypeError(f"{text!r}: {known}") from error
 
 
 def run(options: argparse.Namespace) -> int:
@@ -122,12 +128,19 @@ def _diff(options: argparse.Namespace) -> int:
         if options.counterfactual or options.seeds:
             raise RequestError(f"--{name}: of two runs; leave --counterfactual and --seeds out")
         check_writable(f"--{name}", path.parent)
+    for one, other in combinations(files, 2):
+        if files[one].resolve() == files[other].resolve():
+            raise RequestError(f"--{one} and --{other}: both would write {files[one]}")
     billing = billing_of(options)
     runs: list[Run] = []
     asked = _asked(options, billing)
     if not asked:
         runs = [_finished(find_run(name)) for name in (options.a, options.b)]
         check(*(each.cell for each in runs), anything=options.any)
+        names = [each.cell.platform for each in runs]
+        if options.counterfactual and names[0] != names[1]:
+            both = " and ".join(names)
+            raise RequestError(f"--counterfactual: of runs on one platform, not on {both}")
     if options.counterfactual:
         from eascope.experiments.runs.counterfactual import resolved_of
 
@@ -145,8 +158,11 @@ def _diff(options: argparse.Namespace) -> int:
     if "html" in files and len({each.name for each in platforms}) > 1:
         raise RequestError("--html: of runs on one platform")
     diff = RunDiff.of(platforms[0], *derived, other=platforms[1])
-    for name, path in files.items():
-        write_atomic(path, _file(name, diff, options.repeat))
+    if "svg" in files and diff.same:
+        warn_of([f"{files.pop('svg')} was not written: no decision differs between the two runs"])
+    made = {path: _file(name, diff, options.repeat) for name, path in files.items()}
+    for path, content in made.items():
+        write_atomic(path, content)
     if form == "json":
         print_json(record(diff, options.repeat))
     elif form == "text":
@@ -157,10 +173,7 @@ def _diff(options: argparse.Namespace) -> int:
 
 
 def _file(name: str, diff: RunDiff, command: str) -> bytes:
-    """What the option ``name`` writes.
-
-    :raises RequestError: there is nothing to draw.
-    """
+    """What the option ``name`` writes."""
     if name == "svg":
         from eascope.analysis.figures.divergence import svg
 
@@ -243,6 +256,8 @@ def _asked(options: argparse.Namespace, billing: BilledBy) -> list[Resolved]:
                     "variants with --scenario and --platform"
                 )
         return []
+    if options.any:
+        raise RequestError("--any: of finished runs; two variants differ in nothing else")
     check_runs_place()
     model = given_model(options.em, options.em_error)
     variants = (options.a, options.b)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
+from eascope.experiments.cli.options import form_of
 from eascope.experiments.cli.output import print_columns, print_json, shown
 from eascope.experiments.cli.request import warn
 from eascope.host.cache import entries
+from eascope.host.errors import RequestError
 from eascope.host.proc import duration
 
 if TYPE_CHECKING:
@@ -40,11 +42,15 @@ def dry_run(
 
     :param resolved: gives the cells, and the parts to which the last of them belong, in their
         order.
+    :raises RequestError: for a form that a plan has not.
     :raises EascopeError: an error that would end the command before any run.
     """
     from eascope.host.dry import nothing_built
     from eascope.kernels.trees import tree_source
 
+    form = form_of(options)
+    if form not in ("text", "json"):
+        raise RequestError(f"--dry-run with --format {form}: allowed: text, json")
     with nothing_built():
         requests, parts = resolved()
         warn(requests[0], others=requests[1:])
@@ -52,7 +58,7 @@ def dry_run(
     # What git wrote of a tree's changes is gone.
     tree_source.cache_clear()
     counted = list(_counted(plan, parts))
-    if options.json:
+    if form == "json":
         print_json(_object(plan) | ({"axes": counted} if counted else {}))
     else:
         _print_text(plan, counted)

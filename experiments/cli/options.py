@@ -224,13 +224,14 @@ def add_format(parser: argparse.ArgumentParser, more: str = "") -> None:
 
 
 def form_of(options: argparse.Namespace) -> str:
-    """The form of the output that is asked for.
+    """The form of the output that is asked for; text or JSON without `add_format`.
 
     :raises RequestError: by --json and --format, two forms.
     """
-    if options.json and options.format not in ("text", "json"):
-        raise RequestError(f"--json with --format {options.format}: one of the two")
-    return "json" if options.json else str(options.format)
+    form = str(getattr(options, "format", "text"))
+    if options.json and form not in ("text", "json"):
+        raise RequestError(f"--json with --format {form}: one of the two")
+    return "json" if options.json else form
 
 
 def add_all(parser: argparse.ArgumentParser) -> None:

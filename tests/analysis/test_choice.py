@@ -141,6 +141,14 @@ def test_a_search_errs_where_an_idle_cpu_with_room_takes_less(
     found = judge(made, {cpu: c.index for c in juno.clusters for cpu in c.cpus})
     assert found.search == found.least == found.partly == 3
     assert found.search_mj > 0
+    # What seems to add nothing is left out, here of CPU 5.
+    for name, more, least in (
+        ("one", "4:1:30:0:3000 5:1:30:0:0", little.alone_uw(450_000, 100)),
+        ("all", "4:1:30:0:0", None),
+    ):
+        again = derive(write(tmp_path / name, juno, [4, 4, 4], decided=more), juno, activity)
+        judged = choices(replace(again, cell=cell), machine)
+        assert [each.missed_uw for each in judged] == [least] * 3
     # Not where the task may not run there, nor where it does not fit.
     pinned = tuple(replace(task, cpus=(4, 5)) for task in cell.tasks)
     apart = replace(derived, cell=replace(cell, tasks=pinned))

@@ -80,3 +80,16 @@ def test_a_fork_is_forced_as_activation_0(
     (choices,) = firsts(found, 1)
     assert choices.line == "00000300 00000000 005"
     assert choices.words == "fork of child on CPU 5 instead of 1"
+
+
+def test_a_fork_is_not_named_by_an_activation_of_a_dead_thread(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    """Its pid is used again, and no CPU was chosen for the new thread."""
+    dead = TraceEvent(15 * MS - 900, 0, 100, CHOICE_EVENT, ("dead", 300, 7, 0, 1, 1))
+    child = [
+        TraceEvent(15 * MS, 0, 100, "sched_wakeup_new", ("child", 300, 120, cpu)) for cpu in (1, 5)
+    ]
+    a = write(tmp_path / "a", platform, [0, 0], events=[dead, child[0]])
+    b = write(tmp_path / "b", platform, [0, 0], events=[child[1]])
+    assert firsts(diff(platform, activity, a, b), 1) == []

@@ -2,11 +2,13 @@
 """Counterfactuals over seeds: means, intervals and what could not be forced."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 from eascope.analysis.counterfactual import Choice, Counterfactual, Repeated
-from eascope.analysis.counterfactual_seeds import record, rows, table, text
+from eascope.analysis.counterfactual_seeds import percent_of, record, rows, table, text
 from eascope.analysis.run_diff import RunDiff, Side
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
@@ -84,9 +86,63 @@ def test_the_table_has_the_number_of_seeds_in_each_row(found: list[Counterfactua
     assert [line.rpartition(",")[2] for line in lines[1:]] == ["10"] * 3
 
 
+def test_the_table_of_a_seed_says_how_many_decisions_were_forced(
+    platform: Platform, activity: Activity, tmp_path: Path
+) -> None:
+    """A refused decision explains 0 % because it was not forced."""
+    forced = of_seed(tmp_path / "one", platform, activity, 0, [0, 4, 0, 0, 0, 0])
+    assert forced.table.csv().splitlines()[2].startswith("A1,1 of 1,")
+    state = forced.repeated[0].side.derived.run / STATE
+    state.write_text(state.read_text().replace("forced 0", "refused 0"))
+    reseal(state.parent)
+    told = [line.split(",")[:2] for line in forced.table.csv().splitlines()]
+    assert told == [["run", "forced"], ["A", ""], ["A1", "0 of 1"], ["B", ""]]
+    assert max(map(len, forced.table.text().splitlines())) <= 90
+
+
 def test_a_mean_of_no_difference_has_no_share(
     platform: Platform, activity: Activity, tmp_path: Path
 ) -> None:
     run = write(tmp_path / "a", platform, [0, 0])
     own: RunDiff = diff(platform, activity, run, run)
     assert [row.percent for row in rows([Counterfactual(own, [])])] == [None, None]
+
+
+def test_differences_that_cancel_have_no_share(platform: Platform) -> None:
+    """In mJ they sum to 3e-17."""
+
+    def side(fj: int) -> Side:
+        tables = {
+            "energy": pl.DataFrame({"energy_fj": [fj]}),
+            "latency": pl.DataFrame(schema={"task": pl.String, "latency_ns": pl.Int64}),
+        }
+        return Side(SimpleNamespace(table=tables.__getitem__), platform)  # type: ignore[arg-type]
+
+    a = 10**12
+    found = [
+        Counterfactual(RunDiff(platform, side(a), side(a + fj)), [])
+        for fj in (10**11, 2 * 10**11, -3 * 10**11)
+    ]
+    assert [row.percent for row in rows(found)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("less", "whole", "percent", "sure"),
+    [
+        # One seed differs: without it nothing does.
+        ([10**9, 0], [2 * 10**9, 0], 50.0, False),
+        ([10**9, *[0] * 9], [2 * 10**9, *[0] * 9], 50.0, False),
+        ([1, 1], [1, -1], None, False),
+        ([-1, 0], [-(10**12), 10**12 + 1], -100.0, False),
+        ([5, 6] * 5, [10, 11] * 5, 100 * 55 / 105, True),
+    ],
+)
+def test_a_share_is_of_whole_sums_and_its_interval_of_a_sure_difference(
+    less: list[int], whole: list[int], percent: float | None, sure: bool
+) -> None:
+    found = percent_of(less, whole)
+    assert (None if found is None else found.value) == percent
+    ends = found.interval() if found else None
+    assert (ends is not None) == sure
+    if ends and percent is not None:
+        assert ends[0] < percent < ends[1]

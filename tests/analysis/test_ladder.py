@@ -85,11 +85,15 @@ def test_a_change_that_depends_on_a_model_axis_is_not_significant(juno: Platform
     assert asked.compared
     assert other
     at = AtValue("power", "derived", "assumed", 0, other)
-    text = Ladder(RUNGS, replace(asked.compared, assumed=[at])).text
+    varied = Ladder(RUNGS, replace(asked.compared, assumed=[at]))
+    text = varied.text
     assert text.startswith(
         "no step changes energy per s of work significantly over the whole model range"
     )
     assert "-10.0? (-10.0 .. -10.0)" in text
+    steps = [line for line in varied.paper("md").splitlines() if line.startswith("| 2 |")]
+    assert steps[0].count("~-10.0 |") == 2
+    assert varied.paper("latex").count("textasciitilde{}") > 2
 
 
 def test_a_series_without_code_is_not_run() -> None:
@@ -124,3 +128,6 @@ def test_the_steps_are_printed_for_a_paper_and_a_spreadsheet(juno: Platform) -> 
     assert few[0].startswith("step 2 ")
     assert "| ~-10.0 |" in few[6]
     assert few[-1].startswith("~: not significant")
+    assert few[-7] == "step 4: does not build: fair.c:7: error: x"
+    assert few[-5].startswith("mJ: energy per s of work; change: from the step before")
+    assert few[-3] == "p99: wake-up latency of decode"

@@ -43,11 +43,13 @@ def write(
     seed: int = 0,
     decided: str = "",
     events: Sequence[TraceEvent] = (),
+    ms: int = 200,
 ) -> Path:
     """A run in which a task wakes up every 20 ms on these CPUs, and works 2 ms.
 
     :param decided: what EAS compared at each of its wake-ups, if that is recorded.
     :param events: what else is in its trace.
+    :param ms: its window.
     """
     bursts = [Burst("job", (10 + 20 * n) * MS, cpu, 2 * MS) for n, cpu in enumerate(cpus)]
     chosen = [
@@ -74,7 +76,7 @@ def write(
     more = [*asleep, *compared, *chosen, *idle, *events]
     lowest = {each.index: [(0, each.opps[0].khz)] for each in platform.clusters}
     khz = KHZ if platform.name == "juno-r2" else lowest
-    cell = write_run(folder, platform, Schedule(200 * MS, bursts, khz, more=more), seed=seed)
+    cell = write_run(folder, platform, Schedule(ms * MS, bursts, khz, more=more), seed=seed)
     if decided:
         recorded = ("sched:sched_switch", f"eascope:{DECISION_EVENT}")
         replace(cell, controls=replace(cell.controls, trace_events=recorded)).write(folder / CELL)
@@ -240,6 +242,10 @@ def test_two_platforms_are_compared_by_name_of_what_differs(
     assert sum(span["difference_fj"] for span in found["spans"]) == found["difference_fj"]
     assert main([*words, "--any", "--html", str(tmp_path / "page.html")]) == 2
     assert "--html: of runs on one platform" in capsys.readouterr().err
+    assert main([*words, "--any", "--counterfactual"]) == 2
+    told = capsys.readouterr().err
+    assert "--counterfactual: of runs on one platform, not on juno-r2 and juno-x" in told
+    assert told.count("\n") == 1
 
 
 def test_platforms_with_other_clusters_are_one_line(

@@ -166,9 +166,12 @@ def test_runs_whose_decisions_cannot_be_forced_are_refused(tmp_path: Path) -> No
     [
         (["a", "b", "--no-noise"], "--noise: finished runs stay as they are; give two variants"),
         (["a", "b", "--scenario", "smoke"], "--scenario: finished runs stay as they are"),
-        (["a", "b", "--counterfactual=33"], "allowed: an integer from 1 to 32"),
-        (["a", "b", "--counterfactual=first:0"], "allowed: an integer from 1 to 32"),
-        (["a", "b", "--counterfactual=last:1"], "allowed: an integer from 1 to 32"),
+        *(
+            (["a", "b", f"--counterfactual={value}"], f"'{value}': allowed: N or first:N, N an int")
+            for value in ("33", "first:0", "last:1", "first:")
+        ),
+        (["a", "b", *SMOKE, "--seed", "5", "--seeds", "3"], "cannot be combined with --seed"),
+        (["mainline", "cas", *SMOKE, "--any"], "--any: of finished runs; two variants differ in"),
         (["mainline", "mainlin", *SMOKE], "variant 'mainlin'"),
     ],
 )
