@@ -16,8 +16,9 @@ from typing import Any
 
 import polars as pl
 
-from eascope.analysis.run_diff import LARGEST, Pair, RunDiff, Side, Span, decided
+from eascope.analysis.run_diff import LARGEST, Pair, RunDiff, Span, decided
 from eascope.analysis.run_diff_text import what, words
+from eascope.analysis.run_side import Side
 from eascope.analysis.stream import FORK, MOVE, REQUEST, WAKE, Decision
 from eascope.analysis.tables.latency import percentiles
 from eascope.analysis.tables.tasks import thread_names

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from eascope.analysis.decisions import Candidate
-from eascope.analysis.run_diff import HORIZON_NS, LARGEST, Pair, RunDiff, Side, Span, decided
+from eascope.analysis.run_diff import HORIZON_NS, LARGEST, Pair, RunDiff, Span, decided
+from eascope.analysis.run_side import Side
 from eascope.analysis.stream import FORK, MOVE, REQUEST, WAKE, Decision
 from eascope.host.table import Table
 

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from eascope.analysis.run_diff import RunDiff, Side, Span
+from eascope.analysis.run_diff import RunDiff, Span
 from eascope.analysis.run_diff_text import words
+from eascope.analysis.run_side import Side
 from eascope.analysis.stream import REQUEST, Decision
 from eascope.configs.platform import Platform
 

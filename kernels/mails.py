@@ -123,10 +123,10 @@ def _of_folder(path: Path, text: str, folder: Path) -> list[Mail]:
             unnumbered += [file.name for mail in read if not mail.total]
     if not mails:
         raise RequestError(f"{text!r}: no patch in its {count} mails; expected {ALLOWED}")
-    if unnumbered and any(mail.total for mail in mails):
+    if unnumbered and len({(mail.version, bool(mail.total)) for mail in mails}) > 1:
         raise RequestError(
-            f"{text!r}: {unnumbered[0]} has no place among patches with numbers; give the order of "
-            f"all in a file {_ORDER}"
+            f"{text!r}: {unnumbered[0]} has no place among patches with numbers or of another "
+            f"version; give the order of all in a file {_ORDER}"
         )
     return mails
 
@@ -159,7 +159,7 @@ def _as_mail(file: Path, content: bytes) -> bytes:
     if not changes_something(content):
         return content
     head = email.message_from_bytes(content, policy=email.policy.default)
-    mail = content.startswith(b"From ") or head["From"] is not None
+    mail = _is_mail(content)
     subject = " ".join(str(head["Subject"] or "").split())
     sender = b"" if mail else b"From: unknown <unknown@unknown.invalid>\n"
     if not subject:
@@ -171,17 +171,15 @@ def _as_mail(file: Path, content: bytes) -> bytes:
     return sender + content
 
 
-def _head(mail: bytes) -> bytes:
-    """The fields of a mail, whatever its lines end with."""
-    return mail.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+def _is_mail(content: bytes) -> bool:
+    """True if it has an author, or is an mbox; a diff has neither."""
+    return content.startswith(b"From ") or "From" in email.message_from_bytes(content)
 
 
 def _of_mbox(path: Path, text: str, folder: Path) -> list[Path]:
     """The mails of an mbox, compressed or not, each in a file below ``folder``."""
     content = _content(path, text)
-    head = email.message_from_bytes(content)
-    mails = content.startswith(b"From ") or head["From"] is not None
-    (folder / "mbox").write_bytes(content if mails else _as_mail(path, content))
+    (folder / "mbox").write_bytes(content if _is_mail(content) else _as_mail(path, content))
     try:
         # lore's archives escape lines of mails that begin with "From " as mboxrd does.
         how = ["--mboxrd"] if content.startswith(b"From mboxrd@") else []

@@ -24,8 +24,9 @@ from eascope.analysis.figures.common import (
     wrapped,
 )
 from eascope.analysis.figures.placement import draw_slices, lanes
-from eascope.analysis.run_diff import RunDiff, Side, decided
+from eascope.analysis.run_diff import RunDiff, decided
 from eascope.analysis.run_diff_text import cells, of_both, said
+from eascope.analysis.run_side import Side
 from eascope.analysis.stream import REQUEST, Decision
 
 #: What is shown before the difference and after it, and a step of the power, in ns.

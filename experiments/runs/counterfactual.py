@@ -24,7 +24,8 @@ from eascope.analysis.counterfactual import (
 )
 from eascope.analysis.derive import Derived
 from eascope.analysis.records.cell import CellRecord
-from eascope.analysis.run_diff import RunDiff, Side
+from eascope.analysis.run_diff import RunDiff
+from eascope.analysis.run_side import Side
 from eascope.analysis.trace import CHOICE_EVENT
 from eascope.configs.knobs import CONTROLS
 from eascope.experiments.controls import Controls

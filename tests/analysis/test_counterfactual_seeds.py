@@ -9,7 +9,8 @@ import pytest
 
 from eascope.analysis.counterfactual import Choice, Counterfactual, Repeated
 from eascope.analysis.counterfactual_seeds import percent_of, record, rows, table, text
-from eascope.analysis.run_diff import RunDiff, Side
+from eascope.analysis.run_diff import RunDiff
+from eascope.analysis.run_side import Side
 from eascope.configs.activity import Activity
 from eascope.configs.platform import Platform
 from eascope.engines.records import STATE

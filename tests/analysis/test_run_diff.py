@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eascope.analysis import run_diff
+from eascope.analysis import run_side
 from eascope.analysis.derive import derive
 from eascope.analysis.diff_kinds import kind_of, kinds_of, kinds_record, kinds_table
 from eascope.analysis.records.cell import CELL
-from eascope.analysis.run_diff import Energy, RunDiff, edges
+from eascope.analysis.run_diff import RunDiff, edges
+from eascope.analysis.run_side import Energy
 from eascope.analysis.stream import WAKE, Decision, Stream, Streams
 from eascope.analysis.trace import DECISION_EVENT
 from eascope.analysis.window import Window
@@ -144,7 +145,7 @@ def test_two_equal_runs_have_no_difference(
     printed = capsys.readouterr().out
     assert "no difference" in printed
     # The digests are kept: traces are read no more.
-    monkeypatch.setattr(run_diff, "read_trace", None)
+    monkeypatch.setattr(run_side, "read_trace", None)
     assert main(["diff", *map(str, runs)]) == 0
     assert capsys.readouterr().out == printed
 
@@ -158,7 +159,7 @@ def test_the_states_of_cpus_are_kept_with_the_run(
     runs = [write(tmp_path / str(n), platform, cpus) for n, cpus in enumerate(([0, 0], [0, 4]))]
     assert main(["diff", *map(str, runs)]) == 0
     printed = capsys.readouterr().out
-    monkeypatch.setattr(run_diff, "stretches", None)
+    monkeypatch.setattr(run_side, "stretches", None)
     assert main(["diff", *map(str, runs)]) == 0
     assert capsys.readouterr().out == printed
 

@@ -206,6 +206,9 @@ def test_a_diff_among_numbered_patches_is_not_dropped(home: Path, author: Path) 
     (folder / "more.patch").write_text("diff --git" + first.partition("\ndiff --git")[2])
     with pytest.raises(RequestError, match=r"more\.patch has no place among patches with numbers"):
         read_patches(str(folder))
+    (folder / "0001-five.patch").write_text(first.replace("[PATCH 1/2]", "[PATCH v2]"))
+    with pytest.raises(RequestError, match=r"has no place .* of another version"):
+        read_patches(str(folder))
 
 
 @pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])

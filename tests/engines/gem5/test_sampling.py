@@ -200,10 +200,10 @@ def test_a_clock_that_changed_in_a_sample_counts_as_none() -> None:
     assert steady([450, 600], [450, 600]) == [450, 600]
 
 
-def test_the_machine_is_saved_at_the_windows_start_and_sampled_from_there(
-    tmp_path: Path, linux_like: EngineMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two runs of gem5: the start, on atomic CPUs, and the samples, from what it has saved."""
+def _two_runs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, left: Callable[[Path], None]
+) -> list[tuple[Any, str]]:
+    """What gem5 is asked: to save a state, and to go on from it, which leaves files in a folder."""
     asked: list[tuple[Any, str]] = []
 
     def supervise(request: Any, folder: Path, wanted: str, *_: Any) -> Gem5Ended:
@@ -213,14 +213,26 @@ def test_the_machine_is_saved_at_the_windows_start_and_sampled_from_there(
             state.mkdir(parents=True)
             (state / "m5.cpt").write_text("saved")
         else:
-            _folder(folder, [_line(100, "little.cpus0", "0x4005d0")], [(100, 200, [1, 1])])
+            left(folder)
         return Gem5Ended()
 
-    booted = tmp_path / "booted" / "state"
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("EASCOPE_CACHE", str(place / "cache"))
     monkeypatch.setattr(engine, "supervise", supervise)
-    monkeypatch.setattr(engine, "boot_loader", lambda *_: tmp_path / "boot")
-    monkeypatch.setattr(Gem5Engine, "_checkpoint", lambda *_: booted)
+    monkeypatch.setattr(engine, "boot_loader", lambda *_: place / "boot")
+    monkeypatch.setattr(Gem5Engine, "_checkpoint", lambda *_: place / "booted")
+    return asked
+
+
+def test_the_machine_is_saved_at_the_windows_start_and_sampled_from_there(
+    tmp_path: Path, linux_like: EngineMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs of gem5: the start, on atomic CPUs, and the samples, from what it has saved."""
+
+    def left(folder: Path) -> None:
+        _folder(folder, [_line(100, "little.cpus0", "0x4005d0")], [(100, 200, [1, 1])])
+
+    asked = _two_runs(tmp_path, monkeypatch, left)
+    booted = tmp_path / "booted"
     for _ in range(2):
         folder = tmp_path / f"run{len(asked)}"
         folder.mkdir()
@@ -242,24 +254,12 @@ def test_a_machine_is_saved_at_the_scripts_barrier_and_observed_to_its_end(
     tmp_path: Path, linux_like: EngineMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two runs of gem5 again; the rows are those that the second one leaves."""
-    asked: list[tuple[Any, str]] = []
 
-    def supervise(request: Any, folder: Path, wanted: str, *_: Any) -> Gem5Ended:
-        asked.append((request, wanted))
-        if wanted == "checkpoint":
-            state = Path(request["checkpoint_out"])
-            state.mkdir(parents=True)
-            (state / "m5.cpt").write_text("saved")
-        else:
-            facts: RowsFacts = {"marks": [(2, 5)], "transitions": {}, "instructions": 7}
-            write_rows(folder, ["cluster", "cpu"], [[0.0, 4.0], [1.0, -1.0]], facts)
-        return Gem5Ended()
+    def left(folder: Path) -> None:
+        facts: RowsFacts = {"marks": [(2, 5)], "transitions": {}, "instructions": 7}
+        write_rows(folder, ["cluster", "cpu"], [[0.0, 4.0], [1.0, -1.0]], facts)
 
-    booted = tmp_path / "booted" / "state"
-    monkeypatch.setenv("EASCOPE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(engine, "supervise", supervise)
-    monkeypatch.setattr(engine, "boot_loader", lambda *_: tmp_path / "boot")
-    monkeypatch.setattr(Gem5Engine, "_checkpoint", lambda *_: booted)
+    asked = _two_runs(tmp_path, monkeypatch, left)
     folder = tmp_path / "run"
     folder.mkdir()
     rows = Gem5Engine(mode="detailed").observe(linux_like, folder)

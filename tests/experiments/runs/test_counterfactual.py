@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from eascope.analysis.counterfactual import Counterfactual, Repeated, named
-from eascope.analysis.run_diff import RunDiff, Side
+from eascope.analysis.run_diff import RunDiff
+from eascope.analysis.run_side import Side
 from eascope.analysis.stream import WAKE, Decision
 from eascope.analysis.trace import read_trace
 from eascope.configs.platform_file import load_platform
